@@ -46,8 +46,7 @@ END = "<!-- End of what is generated. -->"
 
 def registry() -> list[dict[str, Any]]:
     """Return every discipline, in the registry's order."""
-    items: list[dict[str, Any]] = json.loads(_goodqueue.qdiscs())
-    return items
+    return reference.disciplines()
 
 
 def pages() -> dict[Path, str]:
@@ -311,7 +310,11 @@ def _renewed(path: Path, title: str, block: str, begin: str = BEGIN) -> str:
 
 
 def _block(spec: dict[str, Any]) -> str:
+    if "tree" in spec and not spec["params"]:
+        return "\n\n".join(_in_a_tree(spec))
     parts = ["## Parameters", _parameters(spec), "## Variables of the probe", ", ".join(_variables(spec["name"])) + "."]
+    if "tree" in spec:
+        parts += _in_a_tree(spec)
     if sampled := _sampled(spec["name"]):
         units = "[which units](README.md#what-a-law-thinks)"
         parts.append(f"With `[series] law = true` a record holds over time ({units}): {', '.join(sampled)}.")
@@ -321,6 +324,16 @@ def _block(spec: dict[str, Any]) -> str:
     if traces := _traces(spec["name"]):
         parts += ["## Traces in this repository", f"`goodqueue replay golden/{spec['name']}`: {', '.join(traces)}."]
     return "\n\n".join(parts)
+
+
+def _in_a_tree(spec: dict[str, Any]) -> list[str]:
+    """Return what a page says of the discipline in a tree of classes: its words, those of a class, and the traces."""
+    parts = ["## Words in a tree", _parameters(spec["tree"]), "## Words of a class"]
+    of_class = spec["tree"]["class_params"]
+    parts.append(_parameters({"params": of_class}) if of_class else "None: the classes are there from the beginning.")
+    if traces := _traces_of_trees(spec["name"]):
+        parts += ["## Traces of trees in this repository", f"`goodqueue replay golden/tc`: {', '.join(traces)}."]
+    return parts
 
 
 def _parameters(spec: dict[str, Any]) -> str:
@@ -355,13 +368,17 @@ def _traces(name: str) -> list[str]:
     return sorted(path.name.removesuffix(".csv.gz") for path in (ROOT / "golden" / name).glob("*.csv.gz"))
 
 
+def _traces_of_trees(name: str) -> list[str]:
+    return sorted(path.name.removesuffix(".csv.gz") for path in (ROOT / "golden" / "tc").glob(f"{name}_*.csv.gz"))
+
+
 def _index() -> str:
     rows = [
         [
             f"[`{spec['name']}`]({spec['name']}.md)",
             spec["summary"],
             spec["source"],
-            str(len(_traces(spec["name"])) or "–"),
+            str(len(_traces(spec["name"]) + _traces_of_trees(spec["name"])) or "–"),
         ]
         for spec in registry()
     ]

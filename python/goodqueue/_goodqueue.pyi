@@ -541,6 +541,22 @@ def jitter_ms(ns: NDArray[np.int64]) -> tuple[float | None, float | None]:
 def resolve(scenario_json: str) -> str:
     """Return the scenario with its defaults filled in. Raises ScenarioError."""
 
+def expanded(scenario_json: str) -> tuple[str, list[int | None]]:
+    """Return the scenario without tables of subscribers, with the trees and the traffic that follow from them.
+
+    Also return the place of each flow's subscriber. Raises ScenarioError.
+    """
+
+def isp_record(
+    scenario_json: str,
+    down: Sequence[tuple[int, int, int, int, NDArray[np.int64]]],
+    up: Sequence[tuple[int, int, int, int, NDArray[np.int64]]],
+) -> str:
+    """Return the record's part for subscribers, or null if the scenario has none.
+
+    Each subscriber has bytes that left, those of its best second, packets offered and dropped, and delays in ns.
+    """
+
 def flows(scenario_json: str) -> str:
     """Return the scenario's flows one by one, each with the start that its seed draws, for an engine to make.
 
@@ -636,6 +652,9 @@ def merge_captures(path: str, points: list[str], wan: str, cli: str, start_ns: i
 
 def qdiscs() -> str:
     """Return the registry: a list of name, summary, source and params."""
+
+def classful() -> str:
+    """Return the disciplines with classes: a list of name, summary, source, params and class_params."""
 
 def linux() -> str:
     """Return the releases of Linux, the default one, and since when each discipline is there and what changed."""

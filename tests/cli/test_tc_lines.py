@@ -48,7 +48,7 @@ def test_a_line_that_people_type_has_tc_s_values(line: str, words: tuple[str, ..
         ("cake metro lan", "given twice; tc takes it once"),
         ("hfsc default 12", "has classes; accepted: the commands of its tree"),
         ("drr", "has classes; accepted: the commands of its tree"),
-        ("htb default 12", "trees of classes are not simulated"),
+        ("htb default 12", "trees are written as tc commands"),
         ("codel target 2min", "accepted: a time"),
         ("fq_codel quantum 1k", "accepted: 1 to"),
     ],

@@ -10,7 +10,7 @@ from conftest import ROOT
 from goodqueue import _goodqueue, traffic
 from goodqueue.show import reference
 
-DISCIPLINES = [one["name"] for one in json.loads(_goodqueue.qdiscs())]
+DISCIPLINES = [one["name"] for one in reference.disciplines()]
 CONTROLS = [one["name"] for one in json.loads(_goodqueue.congestion_controls())]
 HOPS = next(table["kinds"] for table in reference.tables() if table["name"] == "[hop]")
 COUNTS = {

@@ -52,6 +52,7 @@ WORDS = {
     "quinn-beside-cubic.toml": "likewise",
     "isp.toml": "test_subscribers.py runs the guide",
     "--scenario examples/video.toml": "its downloads begin late; test_examples.py runs the same line",
+    "street.toml": "a file of the guide; test_site.py runs it",
     "office.tmix": "needs a capture; test_tmix.py",
     "shop.har": "needs a page that a browser saved; test_har.py",
     **dict.fromkeys(("case.toml", "users.toml", "link.toml", "one-flow.toml"), "a scenario of the reader's"),

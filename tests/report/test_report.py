@@ -16,8 +16,9 @@ import needs
 from conftest import SCENARIO, TOML, Result
 from goodqueue import pages, run
 from goodqueue.pages import Code, Findings, Section, Terms
+from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
-from goodqueue.report import sections
+from goodqueue.report import figures, sections
 from goodqueue.show.tables import Table
 
 Command = Callable[..., Result]
@@ -406,3 +407,24 @@ def test_a_report_that_cannot_be_drawn_leaves_the_files_that_were_there(tmp_path
         "report.html: the figures cannot be drawn: ValueError: no font; records.jsonl is there"
     )
     assert [file.name for file in tmp_path.iterdir()] == ["records.jsonl"]
+
+
+def test_the_tree_of_a_provider_is_on_the_page(here: Path, goodqueue: Command) -> None:
+    """A record without series of nodes has no such figure."""
+    asked = """
+        duration = "2s"
+        warmup = "1s"
+        bottleneck = {rate = "10mbit", qdisc = "pfifo"}
+        path.rtt = "20ms"
+        node = [{name = "tower", down = "4mbit"}]
+        subscriber = [{count = 2, down = "3mbit", up = "1mbit", parent = "tower", traffic = [{kind = "bulk"}]}]
+    """
+    (here / "isp.toml").write_text(asked, encoding="utf-8")
+    text = goodqueue("run", "isp.toml", "--json", "--set", "series.interval=500ms").out
+    (here / "isp.json").write_text(text, encoding="utf-8")
+    assert goodqueue("report", "isp.json", "--out", "isp.html").status == 0
+    titles = re.findall(r"<h3>(Which node limits: \w+)</h3>", (here / "isp.html").read_text(encoding="utf-8"))
+    assert titles == ["Which node limits: pfifo"]
+    record = json.loads(text)
+    del record["series"]["nodes"]
+    assert not figures.trees([Group("pfifo", [record])])

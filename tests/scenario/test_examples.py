@@ -32,6 +32,7 @@ def test_there_are_examples() -> None:
         "rrul",
         "rtt-fairness",
         "short-flows",
+        "street",
         "subscribers",
         "two-bottlenecks",
         "video",

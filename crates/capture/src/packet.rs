@@ -102,11 +102,14 @@ impl Segment {
     }
 }
 
+/// Returns the way between two addresses. A scenario may say the address of one of them, as those of subscribers: the
+/// other end is the laboratory's then.
 fn direction(from: [u8; 4], to: [u8; 4]) -> Option<Direction> {
-    let net = |[a, b, ..]: [u8; 4]| [a, b];
-    match (net(from), net(to)) {
-        (SERVERS, CLIENTS) => Some(Direction::Down),
-        (CLIENTS, SERVERS) => Some(Direction::Up),
+    let is = |[a, b, ..]: [u8; 4], net: [u8; 2]| [a, b] == net;
+    let (down, up) = (is(from, SERVERS) || is(to, CLIENTS), is(to, SERVERS) || is(from, CLIENTS));
+    match (down, up) {
+        (true, false) => Some(Direction::Down),
+        (false, true) => Some(Direction::Up),
         _ => None,
     }
 }

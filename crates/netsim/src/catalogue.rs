@@ -3,6 +3,8 @@
 
 use goodqueue_qdisc::param::ParamSpec;
 use goodqueue_qdisc::sched::mac80211;
+#[cfg(feature = "emulation")]
+use goodqueue_qdisc::tree::catalogue::{CLASSFUL, Classful, OfClass, Word};
 use goodqueue_qdisc::{QdiscSpec, Release, registry};
 use goodqueue_tcp::Cc;
 use serde_json::{Value, json};
@@ -10,30 +12,46 @@ use serde_json::{Value, json};
 /// Returns every queue discipline with its parameters.
 #[must_use]
 pub fn qdiscs() -> Value {
-    let accepted = |param: &ParamSpec| {
-        let behind = param.follows.map(|parent| format!(", after the value of {parent}"));
-        param.accepted() + &behind.unwrap_or_default()
-    };
     let spec = |spec: &QdiscSpec| {
-        let params: Vec<Value> = spec
-            .params
-            .iter()
-            .map(|param| {
-                json!({
-                    "name": param.name,
-                    "unit": param.kind(),
-                    "words": param.words(),
-                    "default": param.show_default(),
-                    "accepted": accepted(param),
-                    "source": param.source,
-                    "help": param.about(),
-                    "follows": param.follows,
-                })
-            })
-            .collect();
+        let params: Vec<Value> = spec.params.iter().map(param).collect();
         json!({"name": spec.name, "summary": spec.summary, "source": spec.source, "params": params})
     };
     registry::ALL.iter().map(spec).collect()
+}
+
+fn param(param: &ParamSpec) -> Value {
+    let behind = param.follows.map(|parent| format!(", after the value of {parent}"));
+    json!({
+        "name": param.name,
+        "unit": param.kind(),
+        "words": param.words(),
+        "default": param.show_default(),
+        "accepted": param.accepted() + &behind.unwrap_or_default(),
+        "source": param.source,
+        "help": param.about(),
+        "follows": param.follows,
+    })
+}
+
+/// Returns every discipline that has classes, with its words and those of a class.
+#[cfg(feature = "emulation")]
+#[must_use]
+pub fn classful() -> Value {
+    let of = |one: &Classful| {
+        let word = |word: &Word| {
+            let Word { name, unit, default, accepted, help } = word;
+            json!({"name": name, "unit": unit, "words": [name], "default": default, "accepted": accepted,
+                "source": one.source, "help": help, "follows": null})
+        };
+        let of_class: Vec<Value> = match one.of_class {
+            OfClass::Params(params) => params.iter().map(param).collect(),
+            OfClass::Words(words) => words.iter().map(word).collect(),
+        };
+        let words: Vec<Value> = one.words.iter().map(word).collect();
+        json!({"name": one.name, "summary": one.summary, "source": one.source, "params": words,
+            "class_params": of_class})
+    };
+    CLASSFUL.iter().map(of).collect()
 }
 
 /// Returns the releases of Linux, and each discipline that Linux has with what changed in which release.

@@ -37,6 +37,8 @@ pub use parts::{
     Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
 };
 use std::collections::BTreeMap;
+#[cfg(feature = "emulation")]
+pub use subscribers::Got;
 pub use subscribers::{IspRecord, NodeSeries};
 
 impl Simulation {

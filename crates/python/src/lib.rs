@@ -133,6 +133,27 @@ fn resolve(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     to_json(&Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?)
 }
 
+/// Returns the scenario without tables of subscribers: the trees and the traffic that follow from them are written out.
+/// Also returns the place of each flow's subscriber.
+#[pyfunction]
+fn expanded(py: Python<'_>, scenario_json: &str) -> PyResult<(String, Vec<Option<u32>>)> {
+    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+    Ok((to_json(&scenario.expanded())?, scenario.subscribers_of_flows()))
+}
+
+/// Returns the part of a record for subscribers. For each of them and each direction there are its bytes, those of its
+/// best second, packets offered and dropped, and delays.
+#[pyfunction]
+fn isp_record(
+    py: Python<'_>,
+    scenario_json: &str,
+    down: Vec<numbers::Got>,
+    up: Vec<numbers::Got>,
+) -> PyResult<String> {
+    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+    to_json(&scenario.isp_seen(&[numbers::got(py, down)?, numbers::got(py, up)?]))
+}
+
 /// Returns the single flows of a scenario, as JSON.
 #[pyfunction]
 fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
@@ -144,6 +165,12 @@ fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 #[pyfunction]
 fn qdiscs() -> PyResult<String> {
     to_json(&catalogue::qdiscs())
+}
+
+/// Returns every discipline that has classes, with its words and those of a class, as JSON.
+#[pyfunction]
+fn classful() -> PyResult<String> {
+    to_json(&catalogue::classful())
 }
 
 /// Returns the releases of Linux, and what changed in each discipline, as JSON.
@@ -361,7 +388,9 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(numbers::goodput_quantiles, module)?)?;
     module.add_function(wrap_pyfunction!(numbers::jitter_ms, module)?)?;
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
+    module.add_function(wrap_pyfunction!(expanded, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
+    module.add_function(wrap_pyfunction!(isp_record, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
     module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;
     #[cfg(unix)]
@@ -369,6 +398,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace::trace_points, module)?)?;
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
+    module.add_function(wrap_pyfunction!(classful, module)?)?;
     module.add_function(wrap_pyfunction!(linux, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;

@@ -65,6 +65,18 @@ pub(crate) fn summary<'py>(py: Python<'py>, ns: PyBuffer<i64>) -> PyResult<Bound
     part(py, &Samples::new(ns.to_vec(py)?).summary())
 }
 
+/// What a subscriber got: bytes, bytes of the best second, packets offered and dropped, and delays.
+pub(crate) type Got = (u64, u64, u64, u64, PyBuffer<i64>);
+
+/// Returns the same as the core has it.
+pub(crate) fn got(py: Python<'_>, list: Vec<Got>) -> PyResult<Vec<goodqueue_netsim::record::Got>> {
+    let of = |(bytes, peak_bytes, offered, dropped, ns): Got| {
+        let delay_ms = Samples::new(ns.to_vec(py)?).summary();
+        Ok(goodqueue_netsim::record::Got { bytes, peak_bytes, offered, dropped, delay_ms })
+    };
+    list.into_iter().map(of).collect()
+}
+
 /// Returns the quantiles of a flow's goodput in bins, as a dict.
 #[pyfunction]
 pub(crate) fn goodput_quantiles(py: Python<'_>, mbps: Vec<f64>) -> PyResult<Bound<'_, PyAny>> {

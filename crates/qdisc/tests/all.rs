@@ -5,3 +5,4 @@ mod change;
 mod going_on;
 mod invariants;
 mod properties;
+mod random_trees;

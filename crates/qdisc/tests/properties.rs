@@ -1,6 +1,7 @@
 //! Properties that every discipline of the registry must have, for all parameters, loads and clocks.
 
 use crate::invariants::{Op, PIE_WRAP, TICKS_WRAP, YEAR, every_packet_has_one_fate, may_join, unusual};
+use crate::random_trees::tree_holds;
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::param::Form;
 use goodqueue_qdisc::registry::{ALL, parse_line};
@@ -127,6 +128,27 @@ proptest! {
         prop_assert_eq!(parse_line(&printed).unwrap().to_string(), &printed[..]);
         prop_assert_eq!(args.changed(&printed).unwrap().to_string(), printed);
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_tree_is_refused_in_one_line_or_keeps_its_packets(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+        tree_holds(&bytes);
+    }
+}
+
+/// Otherwise the test above would say nothing of packets.
+#[test]
+fn half_of_the_random_trees_are_accepted() {
+    let accepted = (0..200_u32).filter(|seed| {
+        let bytes: Vec<u8> =
+            (0..120_u32).map(|at| (seed * 7919 + at * at * 31 + at * seed * 17) as u8).collect();
+        tree_holds(&bytes)
+    });
+    let count = accepted.count();
+    assert!(count > 100, "{count} of 200");
 }
 
 /// A packet that counts as 64 kB leaves a debt of 524 kbit. Once the link has 1 bit/s, the debt takes 6 days.

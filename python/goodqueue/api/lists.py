@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 from goodqueue import _goodqueue
+from goodqueue.show import reference
 
 
 def qdiscs() -> list[dict[str, Any]]:
@@ -14,8 +15,7 @@ def qdiscs() -> list[dict[str, Any]]:
     >>> [parameter["name"] for parameter in codel["params"]][:3]
     ['limit', 'target', 'interval']
     """
-    found: list[dict[str, Any]] = json.loads(_goodqueue.qdiscs())
-    return found
+    return reference.disciplines()
 
 
 def traffic_kinds() -> list[dict[str, Any]]:

@@ -67,8 +67,8 @@ def listing(
         items = [_whole(topic, chosen[0])]
     if json:
         terminal.emit_json(items if name is None else items[0])
-    elif name is not None and items[0].get("params"):
-        terminal.print_table(tables.qdisc_parameters(items[0]))
+    elif name is not None and topic == "qdiscs":
+        terminal.show(tables.of_discipline(items[0]))
     elif name is not None and topic == "cc":
         terminal.print_table(tables.cc_words(items[0]))
     elif name is not None and topic in reference.KINDS:
@@ -110,8 +110,11 @@ def _items(topic: str) -> list[dict[str, Any]]:
         from goodqueue.validation import releases, tcp_releases
 
         return [*releases.disciplines(), *tcp_releases.features()]  # type: ignore[list-item]
+    if topic == "qdiscs":
+        from goodqueue.show import reference
+
+        return reference.disciplines()
     texts = {
-        "qdiscs": _goodqueue.qdiscs,
         "cc": _goodqueue.congestion_controls,
         "traffic": _goodqueue.traffic_kinds,
         "hops": _goodqueue.hop_kinds,

@@ -355,7 +355,7 @@ class NodeSide(TypedDict):
     """Its rate."""
     throughput_mbps: float
     """Rate of its subscribers' bits that left."""
-    limiting_percent: float
+    limiting_percent: float | None
     """Share of the time in which the node held packets back: its class may not send, while a subscriber below it has
     packets that nothing below the node holds back. For the link also the time of the wire."""
 
@@ -388,7 +388,7 @@ class SubscriberSide(TypedDict):
     """Time from a packet's arrival at the queue to the start of its transmission. Null without packets."""
     drop_percent: float
     """Packets dropped, as a percentage of packets offered."""
-    limiting_percent: float
+    limiting_percent: float | None
     """Share of the time in which the rate sold held packets back."""
 
 

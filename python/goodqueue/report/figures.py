@@ -1,15 +1,19 @@
 """The figures of a comparison: metrics that a person feels, the queue of each loaded direction, all side by side."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from matplotlib.figure import Figure
 
 from goodqueue.compare import Comparison
 from goodqueue.measures import metrics
 from goodqueue.plot import comparison as plots
-from goodqueue.plot import delay
+from goodqueue.plot import delay, tree
+from goodqueue.plot.stored import Group
 
-KINDS = ("felt", "delay-cdf", "delay-over-time", "delay-goodput", "flow-goodput", "estimates")
+KINDS = ("felt", "delay-cdf", "delay-over-time", "delay-goodput", "flow-goodput", "tree", "estimates")
+
+TREES = 4
+"""The most trees of an Internet provider on one page."""
 
 
 def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str, str, str, Figure]]:
@@ -32,10 +36,24 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str
             comparison, direction, metrics.said(direction, directions), runs, kinds
         ):
             found.append((kind if direction == directions[0] else f"{kind}-{direction}", title, caption, drawn))
+    if "tree" in kinds:
+        found += trees([Group(entry.label, list(entry.records)) for entry in comparison.entries])
     if "estimates" in kinds:
         if not comparison.is_asked:
             shown = [one for one in shown if one.direction and (one.is_main or one.is_drawn)]
         found.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
+    return found
+
+
+def trees(groups: Sequence[Group]) -> list[tuple[str, str, str, Figure]]:
+    """Return the tree of an Internet provider over time for each of the first `TREES` groups that have its series."""
+    found: list[tuple[str, str, str, Figure]] = []
+    for group in groups:
+        if len(found) < TREES and (drawn := tree.figure([group])) is not None:
+            seed = next(record["seed"] for record in group.records if tree.of(record))
+            caption = f"A row per node of the tree, in each direction; seed {seed}."
+            name = f"tree-{len(found) + 1}" if found else "tree"
+            found.append((name, f"Which node limits: {group.label}", caption, drawn))
     return found
 
 

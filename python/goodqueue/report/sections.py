@@ -162,6 +162,7 @@ def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
             what = name if name == "ping_rtt_ms" else directed(name, groups)
             if any(series(one, what) for group in groups for one in group.records):
                 found.append((f"time-{name}", title, caption, course.figure(groups, what)))
+    found += figures.trees(groups)
     return [
         Figure(title, caption, style.svg(drawn, f"{prefix}-{name}"))
         for name, title, caption, drawn in found

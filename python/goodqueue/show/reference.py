@@ -30,6 +30,23 @@ def tables() -> tuple[dict[str, Any], ...]:
     return tuple(json.loads(_goodqueue.scenario_tables()))
 
 
+@cache
+def disciplines() -> list[dict[str, Any]]:
+    """Return every queue discipline with ``params``, its words on a line.
+
+    A discipline with classes also has ``tree``: ``params``, its words in a tree, and ``class_params``, those of a
+    class. If it is only part of a tree, it has no words on a line.
+    """
+    from goodqueue import _goodqueue
+
+    found: dict[str, dict[str, Any]] = {one["name"]: one for one in json.loads(_goodqueue.qdiscs())}
+    for one in json.loads(_goodqueue.classful()):
+        about = {"name": one["name"], "summary": one["summary"], "source": one["source"], "params": []}
+        tree = {"params": one["params"], "class_params": one["class_params"]}
+        found.setdefault(one["name"], about)["tree"] = tree
+    return list(found.values())
+
+
 def common_keys(topic: str = "traffic") -> list[Key]:
     """Return the keys that every kind of a ``topic`` takes."""
     keys: list[Key] = next(table["keys"] for table in tables() if table["name"] == KINDS[topic][0])

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from goodqueue.record import Isp, Record, Spread, Subscriber, SubscriberSide
+from goodqueue.record import Isp, Node, Record, Spread, Subscriber, SubscriberSide
 from goodqueue.record.reading import statistic
 from goodqueue.show.tables import Table, number
 
@@ -92,9 +92,10 @@ def _worst(isp: Isp) -> Table:
 
 
 def _nodes(isp: Isp) -> Table:
-    shown = sorted(
-        isp["nodes"][1:], key=lambda node: -max(node["down"]["limiting_percent"], node["up"]["limiting_percent"])
-    )
+    def limiting(node: Node) -> float:
+        return max(node["down"]["limiting_percent"] or 0.0, node["up"]["limiting_percent"] or 0.0)
+
+    shown = sorted(isp["nodes"][1:], key=limiting, reverse=True)
     kept = [isp["nodes"][0], *shown[:MANY_NODES]]
     rows = [
         {

@@ -316,11 +316,24 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
     return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
 
 
-def qdisc_parameters(qdisc: dict[str, Any]) -> Table:
-    """Return the parameters of one discipline of the registry."""
+def of_discipline(qdisc: dict[str, Any]) -> list[Table]:
+    """Return the parameters of one discipline on a line, its words in a tree of classes, and those of a class."""
+    about, source = f"{qdisc['name']}: {qdisc['summary']}", f"Source: {qdisc['source']}"
+    tree = qdisc.get("tree")
+    found = [_parameters(about, qdisc["params"], [source])] if qdisc["params"] or tree is None else []
+    if tree is not None:
+        note = "A tree of classes is written as tc commands (docs/trees.md)"
+        title = f"{qdisc['name']} in a tree" if found else about
+        found.append(_parameters(title, tree["params"], [note] if found else [source, note]))
+        if tree["class_params"]:
+            found.append(_parameters(f"A class of {qdisc['name']}", tree["class_params"], []))
+    return found
+
+
+def _parameters(title: str, params: Sequence[dict[str, Any]], notes: Sequence[str]) -> Table:
     columns = [Column(name, False) for name in ("parameter", "default", "accepted", "what it is", "source")]
-    rows = [[p["name"], str(p["default"]), p["accepted"], p["help"], p["source"]] for p in qdisc["params"]]
-    return Table(f"{qdisc['name']}: {qdisc['summary']}", columns, rows, [f"Source: {qdisc['source']}"])
+    rows = [[p["name"], str(p["default"]), p["accepted"], p["help"], p["source"]] for p in params]
+    return Table(title, columns, rows, [*([] if rows else ["It takes no words"]), *notes])
 
 
 def catalogue(title: str, items: Sequence[dict[str, Any]]) -> Table:

@@ -49,7 +49,7 @@ goodqueue_hosts::part! {
         pub hosts: Vec<HostRecord>,
         /// The subscribers and their tree, if the scenario has any.
         #[serde(skip_serializing_if = "Value::is_nothing")]
-        #[not_from(Kernel, Live, Flent, Irtt, Iperf3)]
+        #[not_from(Live, Flent, Irtt, Iperf3)]
         pub isp: Option<IspRecord>,
         /// How evenly the flows shared.
         pub fairness: Fairness,

@@ -1,16 +1,20 @@
 //! The part of a record for the subscribers of a provider, and for the nodes of its tree.
 
+mod plans;
+
 use super::PerDirection;
 use crate::ledger::Ledger;
 use crate::probe::subscribers::{Share, Shares};
+use crate::scenario::Scenario;
 use crate::scenario::isp::Isp;
 use crate::sim::Simulation;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::part::Value;
 use goodqueue_hosts::probe::delay::Summary;
-use goodqueue_hosts::probe::{jain, percent, ratio, rounded};
+use goodqueue_hosts::probe::{percent, ratio, rounded};
 use goodqueue_qdisc::tree::Limits;
 use goodqueue_units::{Duration, Instant};
+use plans::plans;
 
 goodqueue_hosts::part! {
     /// The subscribers of an Internet provider and its tree, within the measured time.
@@ -72,19 +76,6 @@ goodqueue_hosts::part! {
     }
 }
 
-impl Spread {
-    /// Returns the spread of `values`, or `None` of none. The numbers are values of subscribers: nearest ranks.
-    fn of(mut values: Vec<f64>, is_high_worse: bool) -> Option<Self> {
-        values.sort_by(f64::total_cmp);
-        if !is_high_worse {
-            values.reverse();
-        }
-        let last = values.len().checked_sub(1)?;
-        let at = |percent: usize| values[(values.len() * percent).div_ceil(100).saturating_sub(1)];
-        Some(Self { median: at(50), worst_tenth: at(90), worst: values[last] })
-    }
-}
-
 goodqueue_hosts::part! {
     /// A node of the tree.
     pub struct NodeRecord as "Node" {
@@ -111,6 +102,7 @@ goodqueue_hosts::part! {
         pub throughput_mbps: f64,
         /// Share of the time in which the node held packets back: its class may not send, while a subscriber below it
         /// has packets that nothing below the node holds back. For the link also the time of the wire.
+        #[null_from(Kernel)]
         pub limiting_percent: f64,
     }
 }
@@ -149,6 +141,7 @@ goodqueue_hosts::part! {
         /// Packets dropped, as a percentage of packets offered.
         pub drop_percent: f64,
         /// Share of the time in which the rate sold held packets back.
+        #[null_from(Kernel)]
         pub limiting_percent: f64,
     }
 }
@@ -163,17 +156,8 @@ goodqueue_hosts::part! {
     }
 }
 
-impl Simulation {
-    fn shares(&self, direction: Direction) -> Option<&Shares> {
-        let Ledger { fates, .. } = self.bottleneck(direction).ledger();
-        fates.watch.as_ref()?.shares.as_deref()
-    }
-
-    /// Returns what the subscribers got, and what the tree did.
-    pub(super) fn isp(&self) -> Option<IspRecord> {
-        let isp = self.scenario.isp.as_ref()?;
-        let [down, up] = Direction::ALL.map(|direction| self.side(isp, direction));
-        let (down, up) = (down?, up?);
+impl IspRecord {
+    fn of(isp: &Isp, [down, up]: [Sides; 2]) -> Self {
         let subscribers = isp.subscribers.iter().zip(down.subscribers.iter().zip(&up.subscribers));
         let subscribers: Vec<SubscriberRecord> = subscribers
             .map(|(one, (down, up))| SubscriberRecord {
@@ -195,46 +179,51 @@ impl Simulation {
                 up: *up,
             })
             .collect();
-        Some(IspRecord { plans: plans(&subscribers), nodes, subscribers })
+        Self { plans: plans(&subscribers), nodes, subscribers }
+    }
+}
+
+impl Scenario {
+    /// Returns the record of its subscribers from what other programs saw of them, one entry per subscriber in each
+    /// direction. Nothing is known of what held packets back. `None`: it has no subscribers.
+    #[must_use]
+    pub fn isp_seen(&self, got: &[Vec<Got>; 2]) -> Option<IspRecord> {
+        let isp = self.isp.as_ref()?;
+        let seconds = self.duration.0.saturating_sub(self.warmup.0).as_secs_f64();
+        // JSON has no such number, and says null.
+        let unknown = |_| f64::NAN;
+        let sides = Direction::ALL.map(|side| Sides::of(isp, side, seconds, &got[side as usize], unknown));
+        Some(IspRecord::of(isp, sides))
+    }
+}
+
+impl Simulation {
+    fn shares(&self, direction: Direction) -> Option<&Shares> {
+        let Ledger { fates, .. } = self.bottleneck(direction).ledger();
+        fates.watch.as_ref()?.shares.as_deref()
+    }
+
+    /// Returns what the subscribers got, and what the tree did.
+    pub(super) fn isp(&self) -> Option<IspRecord> {
+        let isp = self.scenario.isp.as_ref()?;
+        let [down, up] = Direction::ALL.map(|direction| self.side(isp, direction));
+        Some(IspRecord::of(isp, [down?, up?]))
     }
 
     fn side(&self, isp: &Isp, direction: Direction) -> Option<Sides> {
         let shares = self.shares(direction)?;
         let seconds = self.measured_s(Instant::ZERO, Instant::MAX);
-        let mbps = |bytes: u64| rounded(ratio(bytes as f64 * 8e-6, seconds));
         let after = self.bottleneck(direction).discipline()?.limits(self.now)?;
         let limiting = Limiting { before: shares.before.as_ref(), after: &after, seconds };
-        let side = direction as usize;
-        let rate = |rate: goodqueue_units::Rate| rounded(rate.as_bps() as f64 / 1e6);
-        let of_subscriber =
-            |(at, (one, share)): (usize, (&crate::scenario::isp::Subscriber, &Share))| SubscriberSide {
-                sold_mbps: rate(one.rates[side]),
-                throughput_mbps: mbps(share.bytes),
-                peak_mbps: rounded(share.peak() as f64 * 8e-6),
-                delay_ms: share.delays.summary(),
-                drop_percent: percent(share.dropped, share.offered),
-                limiting_percent: limiting.of_class(isp.nodes.len() + at),
-            };
-        let subscribers = isp.subscribers.iter().zip(&shares.list).enumerate().map(of_subscriber).collect();
-        let (mut counts, mut bytes) = (vec![0; isp.nodes.len()], vec![0; isp.nodes.len()]);
-        for (one, share) in isp.subscribers.iter().zip(&shares.list) {
-            counts[one.node] += 1;
-            bytes[one.node] += share.bytes;
-        }
-        for at in (1..isp.nodes.len()).rev() {
-            let parent = isp.nodes[at].parent;
-            counts[parent] += counts[at];
-            bytes[parent] += bytes[at];
-        }
-        let of_node = |(at, node): (usize, &crate::scenario::isp::Node)| {
-            let node = NodeSide {
-                rate_mbps: rate(node.rates[side]),
-                throughput_mbps: mbps(bytes[at]),
-                limiting_percent: limiting.of_node(at),
-            };
-            (counts[at], node)
+        let got = |share: &Share| Got {
+            bytes: share.bytes,
+            peak_bytes: share.peak(),
+            offered: share.offered,
+            dropped: share.dropped,
+            delay_ms: share.delays.summary(),
         };
-        Some(Sides { subscribers, nodes: isp.nodes.iter().enumerate().map(of_node).collect() })
+        let got: Vec<Got> = shares.list.iter().map(got).collect();
+        Some(Sides::of(isp, direction, seconds, &got, |at| limiting.of_node(at)))
     }
 
     /// Returns the time series of the nodes, if the scenario asks for intervals.
@@ -264,10 +253,70 @@ impl Simulation {
     }
 }
 
+/// What one subscriber got in one direction, within the measured time.
+#[derive(Clone, Copy, Debug)]
+pub struct Got {
+    /// Bytes that left.
+    pub bytes: u64,
+    /// The most bytes that left within one second.
+    pub peak_bytes: u64,
+    /// Packets offered to the queue.
+    pub offered: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Their delays.
+    pub delay_ms: Option<Summary>,
+}
+
 /// The records of one direction.
 struct Sides {
     subscribers: Vec<SubscriberSide>,
     nodes: Vec<(u64, NodeSide)>,
+}
+
+impl Sides {
+    /// Returns the records of what subscribers `got` in `seconds`. `limiting` returns the share of the time in which
+    /// the class at a place held packets back: nodes come first.
+    fn of(
+        isp: &Isp,
+        direction: Direction,
+        seconds: f64,
+        got: &[Got],
+        limiting: impl Fn(usize) -> f64,
+    ) -> Self {
+        let side = direction as usize;
+        let mbps = |bytes: u64| rounded(ratio(bytes as f64 * 8e-6, seconds));
+        let rate = |rate: goodqueue_units::Rate| rounded(rate.as_bps() as f64 / 1e6);
+        let of_subscriber =
+            |(at, (one, got)): (usize, (&crate::scenario::isp::Subscriber, &Got))| SubscriberSide {
+                sold_mbps: rate(one.rates[side]),
+                throughput_mbps: mbps(got.bytes),
+                peak_mbps: rounded(got.peak_bytes as f64 * 8e-6),
+                delay_ms: got.delay_ms,
+                drop_percent: percent(got.dropped, got.offered),
+                limiting_percent: limiting(isp.nodes.len() + at),
+            };
+        let subscribers = isp.subscribers.iter().zip(got).enumerate().map(of_subscriber).collect();
+        let (mut counts, mut bytes) = (vec![0; isp.nodes.len()], vec![0; isp.nodes.len()]);
+        for (one, got) in isp.subscribers.iter().zip(got) {
+            counts[one.node] += 1;
+            bytes[one.node] += got.bytes;
+        }
+        for at in (1..isp.nodes.len()).rev() {
+            let parent = isp.nodes[at].parent;
+            counts[parent] += counts[at];
+            bytes[parent] += bytes[at];
+        }
+        let of_node = |(at, node): (usize, &crate::scenario::isp::Node)| {
+            let node = NodeSide {
+                rate_mbps: rate(node.rates[side]),
+                throughput_mbps: mbps(bytes[at]),
+                limiting_percent: limiting(at),
+            };
+            (counts[at], node)
+        };
+        Self { subscribers, nodes: isp.nodes.iter().enumerate().map(of_node).collect() }
+    }
 }
 
 /// What the tree's classes did in a time of this many seconds.
@@ -298,65 +347,5 @@ impl Limiting<'_> {
             return self.of_class(at);
         }
         self.share(self.held(|limits| Some(limits.classes.first()?.1 + limits.wire)))
-    }
-}
-
-/// Returns the plans of `subscribers`, in the order of their first subscribers.
-fn plans(subscribers: &[SubscriberRecord]) -> Vec<PlanRecord> {
-    let mut names: Vec<&str> = Vec::new();
-    let mut of: std::collections::BTreeMap<&str, Vec<&SubscriberRecord>> = std::collections::BTreeMap::new();
-    for one in subscribers {
-        let list = of.entry(&one.plan).or_default();
-        if list.is_empty() {
-            names.push(&one.plan);
-        }
-        list.push(one);
-    }
-    names
-        .iter()
-        .map(|name| PlanRecord {
-            name: (*name).to_string(),
-            subscribers: of[name].len() as u64,
-            down: PlanSide::of(of[name].iter().map(|one| &one.down)),
-            up: PlanSide::of(of[name].iter().map(|one| &one.up)),
-        })
-        .collect()
-}
-
-impl PlanSide {
-    fn of<'a>(all: impl Iterator<Item = &'a SubscriberSide>) -> Self {
-        let active: Vec<_> = all.filter_map(|side| Some((side, side.delay_ms?))).collect();
-        let values =
-            |of: fn(&SubscriberSide) -> f64| active.iter().map(|(side, _)| of(side)).collect::<Vec<_>>();
-        let mean = |of: fn(&SubscriberSide) -> f64| {
-            let values = values(of);
-            (!values.is_empty()).then(|| rounded(values.iter().sum::<f64>() / values.len() as f64))
-        };
-        let throughputs = values(|side| side.throughput_mbps);
-        Self {
-            active: active.len() as u64,
-            throughput_mbps: rounded(throughputs.iter().sum()),
-            delay_p95_ms: Spread::of(active.iter().map(|(_, delay)| delay.p95).collect(), true),
-            peak_percent: Spread::of(values(|side| rounded(100.0 * side.peak_mbps / side.sold_mbps)), false),
-            limiting_percent: mean(|side| side.limiting_percent),
-            drop_percent: mean(|side| side.drop_percent),
-            jain_throughput: jain(&throughputs),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Of ten delays the ninth is what the worst tenth have or exceed; of ten rates it is the second lowest.
-    #[test]
-    fn the_worst_are_on_the_other_side_of_a_rate() {
-        let values: Vec<f64> = (1..=10).map(f64::from).collect();
-        let delays = Spread::of(values.clone(), true).unwrap();
-        assert_eq!((delays.median, delays.worst_tenth, delays.worst), (5.0, 9.0, 10.0));
-        let rates = Spread::of(values, false).unwrap();
-        assert_eq!((rates.median, rates.worst_tenth, rates.worst), (6.0, 2.0, 1.0));
-        assert!(Spread::of(Vec::new(), true).is_none());
     }
 }

@@ -6,6 +6,8 @@
 #[cfg_attr(not(feature = "emulation"), path = "autorate_off.rs")]
 pub(crate) mod autorate;
 mod change;
+#[cfg(feature = "emulation")]
+mod expanded;
 mod hop;
 mod host;
 #[cfg_attr(not(feature = "emulation"), path = "isp_off.rs")]

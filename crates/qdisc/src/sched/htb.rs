@@ -44,7 +44,7 @@ const SOURCE: &str = "tc: q_htb.c";
 
 /// Refuses a word that belongs to a hierarchy.
 const fn of_several(name: &'static str) -> Param<()> {
-    Param::refused(name, "trees of classes are not simulated: this is one class, the root").abbreviates()
+    Param::refused(name, "a line is one class, the root: trees are written as tc commands").abbreviates()
 }
 
 pub(crate) const CEIL: Param<Option<Rate>> =

@@ -4,7 +4,8 @@
 //! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
 //! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
 //! - `htb`, `hfsc` (with `curve`), `drr`, `bands` (with `rounds`): one scheduler per file;
-//! - `build`: the schedulers of a plan.
+//! - `build`: the schedulers of a plan;
+//! - `catalogue`: each discipline with its words, as data.
 //!
 //! A packet's way is that of Linux: each scheduler from the root down chooses one of its classes by filters, and the
 //! discipline of the class is a scheduler again, or a leaf. What changes below a scheduler is known to it by the
@@ -12,6 +13,7 @@
 
 mod bands;
 mod build;
+pub mod catalogue;
 mod chain;
 mod child;
 mod classes;

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel import tc, trees
 from goodqueue.engines.kernel.lab.plan import Change, Hop, Shaper
 from goodqueue.errors import UserError, quoted
 from goodqueue.hops import kinds
@@ -218,6 +218,8 @@ def _changed(key: str, link: Shaper, change: dict[str, Any]) -> Shaper:
 
 def _shaper(key: str, rate_bps: int, line: str) -> Shaper:
     try:
+        if trees.is_tree(line):
+            return Shaper(rate_bps, trees.SHAPER, trees.translate(line, rate_bps))
         return Shaper(rate_bps, tc.shaper(line), tc.translate(line, rate_bps), queues=tc.queues(line))
     except UserError as error:
         raise UserError(key, str(error)) from None
@@ -229,7 +231,11 @@ def _hop_s(hop: Hop, line: str | None) -> float:
 
 def _own_drain_s(link: Shaper, line: str) -> float:
     """Return how long a full queue takes to drain. Packets that wait when the captures end would look lost."""
-    return drain_s(tc.parse(line), min(rate for _, rate in link.rates()))
+    rate_bps = min(rate for _, rate in link.rates())
+    if trees.is_tree(line):
+        slowest_bps = trees.slowest_bps(line, rate_bps)
+        return max(drain_s(tc.parse(leaf), slowest_bps) for leaf in {*trees.leaves(line), trees.WITHOUT_A_LINE})
+    return drain_s(tc.parse(line), rate_bps)
 
 
 def drain_s(line: tc.Line, rate_bps: int) -> float:

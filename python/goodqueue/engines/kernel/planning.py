@@ -5,11 +5,13 @@
 
 import json
 from dataclasses import fields
+from ipaddress import AddressValueError, IPv4Address, IPv4Network, collapse_addresses
+from itertools import count
 from typing import Any
 
 from goodqueue.engines import releases
 from goodqueue.engines.kernel import path as paths
-from goodqueue.engines.kernel import tc
+from goodqueue.engines.kernel import tc, trees
 from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
@@ -33,6 +35,9 @@ RTT_STEPS = 12
 """The number of base RTTs if each connection has its own. All flows together have at most `MOST_ROUTES` ways."""
 
 
+OF_THE_LABORATORY = IPv4Network("10.0.0.0/12")
+"""The network with the laboratory's own addresses (`lab.addresses`)."""
+
 SIDE_OF = {"host": "client", "server": "server"}
 """The laboratory's side that has the hosts of a role."""
 
@@ -45,6 +50,7 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
 
     Raises UserError: the key, what was found, what is accepted.
     """
+    scenario = expanded(scenario)
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
@@ -60,6 +66,24 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
     planned = lay_out(scenario, paths.path(scenario), release=release)
     _check_disciplines(scenario, release)
     return planned
+
+
+def expanded(scenario: Scenario) -> Scenario:
+    """Return ``scenario`` with the trees and the traffic of its subscribers, instead of their tables.
+
+    A subscriber's traffic of the same kind has the same name. Here each but the first gets a number.
+    """
+    from goodqueue import _goodqueue
+
+    if not scenario.get("subscriber"):
+        return scenario
+    written: Scenario = json.loads(_goodqueue.expanded(to_json(scenario))[0])
+    names: set[str] = set()
+    for one in written["traffic"]:
+        if (name := one.get("name")) in names:
+            one["name"] = name = next(new for n in count(2) if (new := f"{name} {n}") not in names)
+        names.add(name)
+    return written
 
 
 def _buffers(scenario: Scenario, release: str | None) -> dict[str, str]:
@@ -83,12 +107,15 @@ def _check_disciplines(scenario: Scenario, release: str | None) -> None:
         (f"{kind}[{place}]", one) for kind in ("host", "change") for place, one in enumerate(scenario.get(kind) or [])
     ]
     for key, table in [*links(scenario), *others]:
-        line = table.get("qdisc")
-        while line is not None:
-            name, line = (parsed := tc.parse(line)).name, parsed.child
-            if (first := since.get(name)) in newer:
-                found = f"found {quoted(name)}, which Linux {release or oldest} does not have"
-                raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: --kernel {first}, or another")
+        told = table.get("qdisc", "")
+        for leaf in dict.fromkeys(trees.leaves(told) if trees.is_tree(told) else [told] if told else []):
+            line: str | None = leaf
+            while line is not None:
+                name, line = (parsed := tc.parse(line)).name, parsed.child
+                if (first := since.get(name)) in newer:
+                    found = f"found {quoted(name)}, which Linux {release or oldest} does not have"
+                    accepted = f"--kernel {first}, or another"
+                    raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: {accepted}")
 
 
 def _ecn(scenario: Scenario) -> dict[str, dict[str, str]]:
@@ -163,10 +190,14 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
         )
         raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_ROUTES}")
     flows = []
+    addresses = own_addresses(outlines)
     hosts = zip(_hosts(outlines, "host"), _hosts(outlines, "server"), strict=True)
     for outline, own, (user, server) in zip(outlines, chosen, hosts, strict=True):
         places = [routes.index(route) for route in own]
         about = {"route": places[0], "routes": places if len(places) > 1 else [], "user": user, "server": server}
+        about["addresses"] = {
+            side: outline[role] for role, side in SIDE_OF.items() if outline.get(role) in addresses[side]
+        }
         flows.append(_flow(outline | about))
     stacks = _stacks(scenario, outlines, flows)
     every = (scenario.get("series") or {}).get("interval")
@@ -186,6 +217,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
         stacks=[stack for stack, _ in stacks],
         buffers=_buffers(scenario, release),
         ecn=_ecn(scenario),
+        networks={side: [str(one) for one in collapse_addresses(own.values())] for side, own in addresses.items()},
     )
     _check_rates(scenario, planned, engine)
     return planned
@@ -204,6 +236,29 @@ def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
     """Return the number of each flow's host, from 1: its own, or that of the first flow that names the same ``key``."""
     numbers: dict[str | int, int] = {}
     return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
+
+
+def own_addresses(outlines: list[dict[str, Any]]) -> dict[str, dict[str, IPv4Network]]:
+    """Return the hosts whose names are IPv4 addresses, by side: these are the addresses of their packets.
+
+    Raises UserError for an address that the laboratory's hosts cannot have.
+    """
+    found: dict[str, dict[str, IPv4Network]] = {side: {} for side in SIDE_OF.values()}
+    for role, side in SIDE_OF.items():
+        for name in dict.fromkeys(str(outline[role]) for outline in outlines if outline.get(role)):
+            try:
+                address = IPv4Address(name)
+            except AddressValueError:
+                continue
+            if address.is_loopback or address.is_multicast or address.is_unspecified or address in OF_THE_LABORATORY:
+                accepted = f"an address of a host, outside {OF_THE_LABORATORY}"
+                raise UserError(f"traffic.{role}", f"found {quoted(name)}; accepted by the kernel engine: {accepted}")
+            found[side][name] = IPv4Network(address)
+    for outline in outlines:
+        if outline.get("host") in found["client"] and outline.get("server") in found["server"]:
+            has = f"found {quoted(outline['server'])} beside the host {outline['host']}"
+            raise UserError("traffic.server", f"{has}; accepted by the kernel engine: an address of one end of a flow")
+    return found
 
 
 def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow]) -> list[tuple[Stack, float]]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from goodqueue import hops
-from goodqueue.engines.kernel import counters, elements
+from goodqueue.engines.kernel import counters, elements, subscribers
 from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Hop, Plan
 from goodqueue.engines.kernel.sightings import Sightings
@@ -46,7 +46,9 @@ class Routers:
         }
 
     def add_to(self, record: Record) -> None:
-        """Add the kernel's description and the hops."""
+        """Add the kernel's description, the subscribers and the hops."""
+        if self._scenario.get("subscriber"):
+            record["isp"] = subscribers.measured(self._scenario, self._seen.queues, span(self._plan))
         record["kernel"] = self._kernel()
         if self._hops:
             record["hops"] = [

@@ -138,7 +138,7 @@ fn its_line_holds_the_child_with_all_its_parameters() {
     );
     assert_eq!(parse_line(&line).unwrap().to_string(), line);
     let refused = parse_line("htb rate 10mbit prio 1").unwrap_err();
-    assert_eq!(refused.0, "htb prio: trees of classes are not simulated: this is one class, the root");
+    assert_eq!(refused.0, "htb prio: a line is one class, the root: trees are written as tc commands");
 }
 
 #[test]

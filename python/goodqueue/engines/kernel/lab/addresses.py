@@ -40,14 +40,20 @@ class Ends:
     """The port of the sender of a bulk flow, and of what sends datagrams first."""
 
 
-def everybody(side: str) -> str:
-    """Return the prefix of all hosts of ``side``."""
-    return f"{NETWORKS[side]}.0.0/16"
+def everybody(plan: Plan, side: str) -> list[str]:
+    """Return the networks of all hosts of ``side``."""
+    return [f"{NETWORKS[side]}.0.0/16", *plan.networks[side]]
 
 
 def address(side: str, number: int) -> str:
-    """Return the address of the host ``number`` of ``side``."""
+    """Return the address of the host ``number`` of ``side``, if the scenario says none."""
     return f"{NETWORKS[side]}.{number >> 8}.{number & 255}"
+
+
+def of_host(plan: Plan, side: str, number: int) -> str:
+    """Return the address of the host ``number`` of ``side``."""
+    hosts = {flow.user if side == "client" else flow.server: flow.addresses.get(side) for flow in plan.flows}
+    return hosts.get(number) or address(side, number)
 
 
 def of_route(route: int) -> tuple[int, int]:
@@ -71,7 +77,7 @@ def ends(plan: Plan, place: int) -> Ends:
     flow = plan.flows[place]
     numbers = {"client": flow.user, "server": flow.server}
     return Ends(
-        addresses={side: address(side, numbers[side]) for side in SIDES},
+        addresses={side: flow.addresses.get(side) or address(side, numbers[side]) for side in SIDES},
         ports=tuple(listening(route, place) for route in flow.routes or [flow.route]),
         first_port=_SENDING + place,
     )

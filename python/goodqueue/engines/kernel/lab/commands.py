@@ -122,7 +122,8 @@ def link(device: str, shaper: Shaper, at: Words) -> list[Words]:
 
 
 def _inner(device: str, words: Words) -> Words:
-    return ["class", "add", "dev", device, *words[1:]] if words[0] == "class" else _add(device, *words)
+    is_own = words[0] in ("class", "filter")
+    return [words[0], "add", "dev", device, *words[1:]] if is_own else _add(device, *words)
 
 
 def _flows_of_fq_pie(words: Words) -> int:

@@ -28,6 +28,9 @@ A train of ACKs may let TCP send a whole window at once. If little data waits, T
 short segment, and does not count its window as used.
 """
 
+_MOST_FILES = 1 << 17
+"""Descriptors of the hosts' process, for the connections of hundreds of subscribers with web users."""
+
 
 class Hosts:
     """The process, forked before the run."""
@@ -69,8 +72,7 @@ def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, told: int,
         die_with_parent()
         with suppress(PermissionError):  # precedence over tc and tcpdump, so that datagrams leave on time
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # a connection has two descriptors
+        _open_many()
         gc.disable()  # no pauses
         client, server = spaces["client"], spaces["server"]
         for space in (client, server):
@@ -87,6 +89,15 @@ def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, told: int,
     with os.fdopen(write, "w", encoding="utf-8") as pipe:
         pipe.write(results)
     os._exit(status)
+
+
+def _open_many() -> None:
+    """Let this process have as many descriptors as it may: a connection has two."""
+    own = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for most in (max(own, _MOST_FILES), own):
+        with suppress(ValueError):  # only root may raise the limit
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+            return
 
 
 def _connect_once() -> None:

@@ -28,7 +28,7 @@ class Shaper:
     """The discipline of Linux that plays the serial link: ``htb``, ``cbs``, or ``none`` if `tc` is a device's root."""
     tc: list[list[str]]
     """One list of words per command, outermost first. Each follows ``tc qdisc add dev DEV``: ``parent 1:1 handle 10:
-    codel limit 1000 …``. Commands that begin with ``class`` follow ``tc class add dev DEV``."""
+    codel limit 1000 …``. Commands that begin with ``class`` or ``filter`` follow ``tc class add dev DEV`` and so on."""
     changes: list[Change] = field(default_factory=list)
     """In the order of time."""
     queues: int = 1
@@ -125,6 +125,8 @@ class Flow:
     """The number of the server, likewise."""
     route: int = 0
     """The place of the flow's way in the plan's ways."""
+    addresses: dict[str, str] = field(default_factory=dict)
+    """By side, the address of the flow's host, if the scenario says it."""
     routes: list[int] = field(default_factory=list)
     """The ways of a flow with several. Each connection takes one by chance."""
 
@@ -166,6 +168,8 @@ class Plan:
     stacks: list[Stack] = field(default_factory=list)
     own: OwnPath | None = None
     """The path that replaces Linux's path. The plan then has only the rates and delays of Linux's path."""
+    networks: dict[str, list[str]] = field(default_factory=lambda: {"client": [], "server": []})
+    """By side, the networks of the hosts whose addresses the scenario says."""
     mtu: int = 1500
     ecn: dict[str, dict[str, str]] = field(default_factory=dict)
     """By side, ``tcp_ecn`` and ``tcp_ecn_option`` where the scenario says them."""

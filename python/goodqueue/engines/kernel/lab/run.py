@@ -33,6 +33,9 @@ _CAPTURE_LAG_S = 1.1
 """How long tcpdump may lag behind. The kernel passes packets to tcpdump in blocks, an unfilled block after a second.
 Stopping tcpdump loses the packets of an unfilled block."""
 _TICKS = 50
+_LEAF, _MANY = "10:", 40
+"""The handle of a scenario's discipline (`engines.kernel.tc.LEAF`). Of a tree with more commands than these, only the
+root is read. To print hundreds of leaves would take the virtual machine's processor a second."""
 _PRECISE = "3b9aca00"
 """The fourth word of /proc/net/psched if the timers of the queue disciplines resolve nanoseconds."""
 
@@ -153,7 +156,7 @@ class _Queues:
 
     def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
         self._spaces, self._clock = spaces, clock
-        self._known: list[tuple[list[dict[str, Any]], str, str]] = []
+        self._known: list[tuple[list[dict[str, Any]], str, str, str | None]] = []
         self.bottleneck: dict[str, list[dict[str, Any]]] = {}
         self.hops: dict[str, list[dict[str, Any]]] = {}
         for step, node in measured(plan):
@@ -162,16 +165,18 @@ class _Queues:
                 self.bottleneck[step.direction] = snapshots
             else:
                 self.hops[plan.hops[step.place].name] = snapshots
-            self._known.append((snapshots, node.name, node.device(TOWARDS[step.direction])))
+            link = plan.link(step.direction, step.place)
+            only = _LEAF if link is not None and len(link.tc) > _MANY else None
+            self._known.append((snapshots, node.name, node.device(TOWARDS[step.direction]), only))
         for card in cards(plan):
             if card.stack.link:
-                self._known.append((self.hops.setdefault(card.stack.name, []), card.stack.side, card.out))
+                self._known.append((self.hops.setdefault(card.stack.name, []), card.stack.side, card.out, None))
 
     def read(self) -> None:
         """Read the counters of all disciplines."""
-        for snapshots, space, device in self._known:
+        for snapshots, space, device, only in self._known:
             with self._spaces[space].entered():
-                qdiscs = tc.counters(device)
+                qdiscs = tc.counters(device, only)
                 snapshots.append({"t_s": self._clock.now(), "qdiscs": qdiscs})
 
 

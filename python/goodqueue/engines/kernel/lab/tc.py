@@ -18,9 +18,10 @@ def batch(lines: list[Words]) -> None:
         raise LabError(f"tc: {_last_words(done.stderr, lines)}")
 
 
-def counters(device: str) -> Any:
-    """Return the disciplines of ``device`` and their counters, as ``tc -s -j`` reports them."""
-    done = _tc("-s", "-j", "qdisc", "show", "dev", device)
+def counters(device: str, handle: str | None = None) -> Any:
+    """Return the disciplines of ``device`` and their counters, as ``tc -s -j`` has them: all, or ``handle`` alone."""
+    only = [] if handle is None else ["handle", handle]
+    done = _tc("-s", "-j", "qdisc", "show", "dev", device, *only)
     if done.returncode != 0:
         raise LabError(f"tc: {done.stderr.strip()}")
     return json.loads(done.stdout)

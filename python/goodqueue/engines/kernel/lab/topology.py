@@ -16,7 +16,7 @@ from pyroute2 import IPRoute
 from pyroute2.ethtool.ioctl import IoctlEthtool
 
 from . import commands, sysctls, tc
-from .addresses import GATEWAY, SIDES, address, everybody
+from .addresses import GATEWAY, SIDES, everybody, of_host
 from .cards import Card, cards
 from .chain import Node, nodes
 from .libc import enter_network, new_network
@@ -81,7 +81,8 @@ def build(plan: Plan) -> dict[str, Namespace]:
                 ip.link("set", index=_LOOPBACK, state="up")
                 if name in SIDES:  # each address of the side is this host's own
                     here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
-                    ip.route("add", dst=everybody(name), **here)
+                    for network in everybody(plan, name):
+                        ip.route("add", dst=network, **here)
                     ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _ends(left, right, number)
@@ -136,7 +137,7 @@ def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
         # A macvlan always takes packets of several segments, so TCP must not make them.
         ip.link("set", index=ip.link_lookup(ifname=own.name)[0], gso_max_segs=1)
         for host in card.stack.hosts:
-            source = {"src": address(side, host), "src_len": 32}
+            source = {"src": of_host(plan, side, host), "src_len": 32}
             ip.rule("add", table=table + 1, priority=1, fwmark=_ECN_MARK, **source)
             ip.rule("add", table=table, priority=2, **source)
 
@@ -188,10 +189,11 @@ def bring_up(
     with spaces[here.space].entered(), IPRoute() as ip:
         ip.neigh("add", dst=GATEWAY, lladdr=beside, ifindex=index, state="permanent")
         via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
-        ip.route("add", dst=everybody(here.beyond), table=tables[0], **via)
-        if here.space in SIDES:
-            asking = {"table": tables[1], "metrics": {"features": _RTAX_FEATURE_ECN}}
-            ip.route("add", dst=everybody(here.beyond), **asking, **via)
+        asking = {"table": tables[1], "metrics": {"features": _RTAX_FEATURE_ECN}}
+        for network in everybody(plan, here.beyond):
+            ip.route("add", dst=network, table=tables[0], **via)
+            if here.space in SIDES:
+                ip.route("add", dst=network, **asking, **via)
 
 
 def _raise(spaces: dict[str, Namespace], here: Interface, plan: Plan) -> int:

@@ -1,0 +1,108 @@
+"""Turns a tree of classes, which a resolved scenario has as ``tc`` commands, into commands for Linux below a shaper.
+
+The commands are Linux's own, so schedulers, classes and filters pass with other numbers. The root has the handle of a
+scenario's discipline (`tc.LEAF`), and the disciplines at leaves are translated as single lines are.
+"""
+
+from collections.abc import Iterator
+
+from goodqueue.engines.kernel import tc
+from goodqueue.errors import UserError, quoted
+from goodqueue.scenario import discipline
+
+SCHEDULERS = ("htb", "hfsc", "drr", "ets", "prio")
+"""Disciplines with classes, which are commands of Linux as they are."""
+
+SHAPER = "cbs"
+"""What plays the serial link above a tree: a tree holds packets back (`tc.shaper`)."""
+
+WITHOUT_A_LINE = "pfifo limit 1000"
+"""What Linux puts below a class without a discipline."""
+
+_IDS = {
+    "qdisc": ("parent", "handle"),
+    "class": ("parent", "classid"),
+    "filter": ("parent", "flowid", "classid", "baseclass"),
+}
+"""The words of each command before the number of a discipline or a class."""
+
+
+def is_tree(line: str) -> bool:
+    """Return whether a resolved ``line`` is a tree of classes."""
+    return discipline.name_of(line) == discipline.TREE
+
+
+def translate(line: str, rate_bps: int) -> list[list[str]]:
+    """Return the commands that make the tree of a canonical ``line`` on a link of ``rate_bps``.
+
+    Each command is the words after ``tc qdisc add dev DEV``, or after ``tc class`` or ``tc filter`` and these words, if
+    the first word says so. Raises UserError, without the key, for what the laboratory lacks.
+    """
+    if stab := discipline.split_stab(line)[0]:
+        accepted = "a tree without stab, which Linux takes only at the root, where the link's shaper is"
+        raise UserError(f"found {quoted(' '.join(stab))}; accepted by the kernel engine: {accepted}")
+    commands = list(_commands(line))
+    majors: dict[str, str] = {}
+    first = int(tc.LEAF.rstrip(":"), 16)
+    for kind, words in commands:
+        if kind == "qdisc":
+            majors.setdefault(words[words.index("handle") + 1].rstrip(":"), f"{first + len(majors):x}")
+    made = []
+    for kind, written in commands:
+        words = _numbered(kind, written, majors)
+        if kind != "qdisc":
+            made.append([kind, *words])
+            continue
+        place, own = _place(words)
+        if own[0] == "mq":
+            accepted = "a tree without it, as Linux takes it only at the root, where the link's shaper is"
+            raise UserError(f'found "mq"; accepted by the kernel engine: {accepted}')
+        if own[0] in SCHEDULERS:
+            made.append([*place, *own])
+        else:
+            made += tc.translate(" ".join(own), rate_bps, place[1], place[3])
+    return made
+
+
+def leaves(line: str) -> Iterator[str]:
+    """Yield the lines of the disciplines at the leaves of a tree."""
+    for kind, words in _commands(line):
+        if kind == "qdisc" and (own := _place(words)[1])[0] not in (*SCHEDULERS, "mq"):
+            yield " ".join(own)
+
+
+def slowest_bps(line: str, rate_bps: int) -> int:
+    """Return the lowest rate that a class of ``htb`` may borrow up to, or ``rate_bps`` if that is less."""
+    from goodqueue import _goodqueue
+
+    rates = [rate_bps]
+    for kind, words in _commands(line):
+        if kind == "class" and "htb" in words:
+            rates.append(_goodqueue.rate_bps(words[words.index("ceil" if "ceil" in words else "rate") + 1]))
+    return min(rates)
+
+
+def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield the kind of each command, and its words after ``add dev DEV``."""
+    for command in line.split("; "):
+        _, kind, _, _, _, *words = command.split()
+        yield kind, words
+
+
+def _place(words: list[str]) -> tuple[list[str], list[str]]:
+    """Return the place of a discipline as ``parent ID handle ID``, and its own words. The root is below the shaper."""
+    at = words.index("handle")
+    parent = "1:1" if words[0] == "root" else words[1]
+    return ["parent", parent, *words[at : at + 2]], words[at + 2 :]
+
+
+def _numbered(kind: str, words: list[str], majors: dict[str, str]) -> list[str]:
+    """Return ``words`` with the numbers that the laboratory gives. Before the shaper's handle there is no other."""
+    made = list(words)
+    for name in _IDS[kind]:
+        # The words of a class or of a discipline follow its place, and none of them is a name before a number.
+        for at, word in enumerate(words[:-1]):
+            if word == name and ":" in words[at + 1]:
+                major, colon, minor = words[at + 1].partition(":")
+                made[at + 1] = f"{majors[major]}{colon}{minor}"
+    return made
