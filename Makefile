@@ -127,7 +127,7 @@ transports-tools:
 transports: transports-tools .venv/.transports
 
 transports-test: transports .venv/.dev
-	cd transports && cargo fmt --check && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo clippy --locked --quiet --all-targets -- $(DENIED)
+	cd transports && cargo fmt --check && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo clippy --release --locked --quiet --all-targets -- $(DENIED)
 	$(BIN)/python -m pytest --quiet --numprocesses logical transports/tests
 
 # --- the page -------------------------------------------------------------------------------------------------------

@@ -73,12 +73,12 @@ def real(scenario: dict[str, Any]) -> dict[str, Any]:
         subprocess.run([*command, "--", *ends["server"], "--", *ends["client"]], check=True, stdout=subprocess.DEVNULL)
         server, client = (json.loads(lines[role].read_text(encoding="utf-8")) for role in ("server", "client"))
         found: Any = json.loads(record.read_text(encoding="utf-8"))
-    closed, late = client["closed"] or server["closed"], found["live"]["late_us"]
+    ends, late = {"client": client, "server": server}, found["live"]["late_us"]
     return {
         **_of_queue(found["queues"]["down"]),
         "goodput_mbps": client["goodput_mbps"],
         "cwnd_max_bytes": server["cwnd_max_bytes"],
-        "closed": closed and closed[1],
+        "closed": next((f"{role}: {end['closed'][1]}" for role, end in ends.items() if end["closed"]), None),
         "late_p99_ms": late and late["p99"] / 1e3,
     }
 
