@@ -105,6 +105,17 @@ pins: .venv/.made
 
 transports_sources := $(shell find transports/src transports/certificate -type f) transports/Cargo.toml transports/Cargo.lock transports/pyproject.toml
 
+# What the C and C++ of quiche and s2n-quic need. Without them the build fails after minutes, in words of its own. The
+# folders are those of the compiler's headers that libclang brings, in Debian and in Fedora.
+.PHONY: transports-tools
+transports-tools:
+	@lacks() { echo "make transports: no $$1; accepted: $$2" >&2; exit 1; }; \
+	  command -v cmake >/dev/null || lacks CMake "CMake on PATH (Debian: cmake)"; \
+	  command -v c++ >/dev/null || lacks "C++ compiler" "c++ on PATH (Debian: g++)"; \
+	  [ -n "$${LIBCLANG_PATH:-}$${BINDGEN_EXTRA_CLANG_ARGS:-}" ] || command -v clang >/dev/null \
+	    || compgen -G '/usr/lib/llvm-*/lib/clang/*/include/stddef.h' >/dev/null || compgen -G '/usr/lib*/clang/*/include/stddef.h' >/dev/null \
+	    || lacks "libclang with its headers" "clang on PATH, libclang's headers (Debian: libclang-dev), or LIBCLANG_PATH"
+
 # The editable install: the Python files stay in place.
 .venv/.transports: .venv/.package .venv/.dev $(transports_sources)
 	@echo "building goodqueue-transports (release; some minutes the first time)"
@@ -113,10 +124,10 @@ transports_sources := $(shell find transports/src transports/certificate -type f
 	@touch $@
 
 .PHONY: transports transports-test
-transports: .venv/.transports
+transports: transports-tools .venv/.transports
 
-transports-test: .venv/.transports .venv/.dev
-	cd transports && cargo fmt --check && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo clippy --locked --quiet --all-targets -- $(DENIED)
+transports-test: transports .venv/.dev
+	cd transports && cargo fmt --check && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo clippy --release --locked --quiet --all-targets -- $(DENIED)
 	$(BIN)/python -m pytest --quiet --numprocesses logical transports/tests
 
 # --- the page -------------------------------------------------------------------------------------------------------

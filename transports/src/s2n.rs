@@ -1,10 +1,13 @@
 //! s2n-quic. Its endpoint is driven by a provider of datagrams, which here keeps the endpoint: the run drives it.
 
+mod endpoint;
+
 use crate::peer::{CLIENT, Outgoing, Peer, Role, SEND_WINDOW_BYTES, SERVER, Sample, Setup, Time, Totals};
 use crate::peer::{WINDOW_BYTES, ZEROS};
 use crate::shown::{BbrState, Shown};
 use crate::tls;
 use bytes::Bytes;
+use endpoint::{Arrived, Driven, Io, Place, Sent, time, timestamp};
 use goodqueue_units::{Ecn, Stream};
 use s2n_quic::application::Error;
 use s2n_quic::client::{Client, Connect, ConnectionAttempt};
@@ -12,15 +15,12 @@ use s2n_quic::connection::Connection;
 use s2n_quic::provider::congestion_controller::{Bbr, Cubic};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, events};
 use s2n_quic::provider::limits::Limits;
-use s2n_quic::provider::{event, io, random, tls::rustls};
+use s2n_quic::provider::{event, random, tls::rustls};
 use s2n_quic::server::Server;
 use s2n_quic::stream::{ReceiveStream, SendStream};
-use s2n_quic_core::endpoint::Endpoint;
 use s2n_quic_core::inet::datagram::Header;
 use s2n_quic_core::inet::{ExplicitCongestionNotification, SocketAddress};
-use s2n_quic_core::io::{rx, tx};
 use s2n_quic_core::path::{Handle, Tuple};
-use s2n_quic_core::time::{Clock, NoopClock, Timestamp};
 use std::convert::Infallible;
 use std::future::Future;
 use std::pin::Pin;
@@ -30,96 +30,8 @@ use std::task::{Context, Poll, Waker};
 /// The largest datagram that is written.
 const MOST_BYTES: usize = 2048;
 
-/// Returns a time of the run as one of the stack's, which counts whole microseconds and does not know zero.
-fn timestamp(now: Time) -> Timestamp {
-    NoopClock.get_time() + now
-}
-
-/// Returns the time of the run of one of the stack's.
-fn time(at: Timestamp) -> Time {
-    at.saturating_duration_since(NoopClock.get_time())
-}
-
-/// An endpoint, whatever its providers.
-trait Driven: Send {
-    fn receive(&mut self, now: Timestamp, datagram: &mut Arrived<'_>);
-    fn transmit(&mut self, now: Timestamp, sent: &mut Sent<'_>);
-    fn timeout(&self) -> Option<Timestamp>;
-}
-
-impl<E: Endpoint<PathHandle = Tuple>> Driven for E {
-    fn receive(&mut self, now: Timestamp, datagram: &mut Arrived<'_>) {
-        Endpoint::receive(self, datagram, &now);
-    }
-
-    fn transmit(&mut self, now: Timestamp, sent: &mut Sent<'_>) {
-        let mut context = Context::from_waker(Waker::noop());
-        // Takes what the application has asked for. An endpoint that is closed has nothing more to send.
-        let _asked = self.poll_wakeups(&mut context, &now);
-        Endpoint::transmit(self, sent, &now);
-    }
-
-    fn timeout(&self) -> Option<Timestamp> {
-        Endpoint::timeout(self)
-    }
-}
-
-/// Where the provider leaves the endpoint.
-type Place = Arc<Mutex<Option<Box<dyn Driven>>>>;
-
-struct Io(Place, SocketAddress);
-
-impl io::Provider for Io {
-    type PathHandle = Tuple;
-    type Error = Infallible;
-
-    fn start<E: Endpoint<PathHandle = Tuple>>(self, endpoint: E) -> Result<SocketAddress, Infallible> {
-        *locked(&self.0) = Some(Box::new(endpoint));
-        Ok(self.1)
-    }
-}
-
 fn locked<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// One datagram that has arrived.
-struct Arrived<'a>(Option<(Header<Tuple>, &'a mut [u8])>);
-
-impl rx::Queue for Arrived<'_> {
-    type Handle = Tuple;
-
-    fn for_each<F: FnMut(Header<Tuple>, &mut [u8])>(&mut self, mut take: F) {
-        if let Some((header, bytes)) = self.0.take() {
-            take(header, bytes);
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.is_none()
-    }
-}
-
-/// Takes the datagrams that an endpoint sends.
-struct Sent<'a> {
-    out: &'a mut Vec<Outgoing>,
-    buffer: &'a mut [u8],
-}
-
-impl tx::Queue for Sent<'_> {
-    type Handle = Tuple;
-    const SUPPORTS_ECN: bool = true;
-
-    fn push<M: tx::Message<Handle = Tuple>>(&mut self, mut message: M) -> Result<tx::Outcome, tx::Error> {
-        let len = message.write_payload(tx::PayloadBuffer::new(self.buffer), 0)?;
-        let ecn = crate::peer::codepoint(message.ecn() as u8);
-        self.out.push(Outgoing { ecn, bytes: self.buffer[..len].to_vec() });
-        Ok(tx::Outcome { len, index: 0 })
-    }
-
-    fn capacity(&self) -> usize {
-        usize::MAX
-    }
 }
 
 /// Seeded random numbers.

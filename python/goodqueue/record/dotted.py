@@ -6,14 +6,14 @@ from goodqueue.record import Record, layout
 
 
 def walk(record: Record, path: str) -> float | None:
-    """Return the number at the dotted ``path``, or None if the value there or above it is null.
+    """Return the number at the dotted ``path``, or None if the value there or above it is null, or if it ends above.
 
     A record has no entry for a reason for which nothing was dropped or marked. The number of such a reason is 0.
     """
     here: Any = record
     above = ""
     for part in path.split("."):
-        if here is None:
+        if not isinstance(here, dict | list):
             return None
         if above in ("drops_by_reason", "marks_by_reason"):
             return float(here.get(part, 0))

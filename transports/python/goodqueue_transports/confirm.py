@@ -73,13 +73,13 @@ def real(scenario: dict[str, Any]) -> dict[str, Any]:
         subprocess.run([*command, "--", *ends["server"], "--", *ends["client"]], check=True, stdout=subprocess.DEVNULL)
         server, client = (json.loads(lines[role].read_text(encoding="utf-8")) for role in ("server", "client"))
         found: Any = json.loads(record.read_text(encoding="utf-8"))
-    closed = client["closed"] or server["closed"]
+    ends, late = {"client": client, "server": server}, found["live"]["late_us"]
     return {
         **_of_queue(found["queues"]["down"]),
         "goodput_mbps": client["goodput_mbps"],
         "cwnd_max_bytes": server["cwnd_max_bytes"],
-        "closed": closed and closed[1],
-        "late_p99_ms": found["live"]["late_ms"]["p99"],
+        "closed": next((f"{role}: {end['closed'][1]}" for role, end in ends.items() if end["closed"]), None),
+        "late_p99_ms": late and late["p99"] / 1e3,
     }
 
 
@@ -97,7 +97,7 @@ def main() -> None:
             parser.error(f"found {name!r}; accepted: {', '.join(CASES)}")
         for time, measure in (("virtual", virtual), ("real", real)):
             found = measure(CASES[name])
-            late = f" (packets late: p99 {found['late_p99_ms']:.2f} ms)" if "late_p99_ms" in found else ""
+            late = f" (packets late: p99 {found['late_p99_ms']:.2f} ms)" if found.get("late_p99_ms") is not None else ""
             print(f"| {name} | {time}{late} | {' | '.join(_cell(found[one]) for one in COLUMNS)} |", flush=True)
 
 
