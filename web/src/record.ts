@@ -172,6 +172,7 @@ export interface App {
   multi_loss_window_percent?: number | null;
   switches?: number;
   segments?: number;
+  segment_ms?: Delay | null;
   played_ms?: number;
   start_ms?: number | null;
   handshake_ms?: number | null;

@@ -510,6 +510,8 @@ class App(TypedDict):
     """How often a segment had another rate than the segment before it."""
     segments: NotRequired[int]
     """Segments that were requested."""
+    segment_ms: NotRequired[Delay | None]
+    """From requesting a segment to its last byte in order."""
     played_ms: NotRequired[float]
     """Time played."""
     start_ms: NotRequired[float | None]
