@@ -15,7 +15,7 @@ def walk(record: Record, path: str) -> float | None:
     for part in path.split("."):
         if not isinstance(here, dict | list):
             return None
-        if above in ("drops_by_reason", "marks_by_reason"):
+        if isinstance(here, dict) and above in ("drops_by_reason", "marks_by_reason"):
             return float(here.get(part, 0))
         above = part
         here = dict(enumerate(here)).get(int(part)) if isinstance(here, list) else here.get(part)

@@ -38,74 +38,55 @@ const LINK_UP_RATE: Key<RateText> = Key::optional("rate", "\"1gbit\"").range(MOS
 
 const DEVICES: Key<String> = Key::required("devices", "\"ShapedDevices.csv\"")
     .help("LibreQoS's file of circuits, next to the scenario: each becomes a [[subscriber]]")
-    .source("LibreQoS 2.2")
-    .simulator_only();
+    .source("LibreQoS 2.2");
 const NETWORK: Key<String> = Key::optional("network", "\"network.json\"")
     .help("LibreQoS's file of sites: each becomes a [[node]]. Without it all circuits are below the link")
-    .source("LibreQoS 2.2")
-    .simulator_only();
+    .source("LibreQoS 2.2");
 pub(super) const FILES_KEYS: &[&dyn AnyKey] = &[&DEVICES, &NETWORK, &TRAFFIC];
 
 /// The line of leaves that have none of their own.
 const LEAF: Key<String> = Key::required("qdisc", "\"cake diffserv4\"");
 
 const NODE_NAME: Key<String> = Key::required("name", "\"tower\"")
-    .help("the node's name, which subscribers and other nodes have as `parent`")
-    .simulator_only();
-const PARENT: Key<String> = Key::derived("parent", "the link", "\"tower\"")
-    .help("the node above: packets share its rate")
-    .simulator_only();
+    .help("the node's name, which subscribers and other nodes have as `parent`");
+const PARENT: Key<String> =
+    Key::derived("parent", "the link", "\"tower\"").help("the node above: packets share its rate");
 const NODE_DOWN: Key<RateText> = Key::required("down", "\"200mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("rate of the node on the way down")
-    .simulator_only();
-const NODE_UP: Key<RateText> = Key::derived("up", "`down`", "\"50mbit\"")
-    .range(MOST_RATE.0, MOST_RATE.1)
-    .help("rate on the way up")
-    .simulator_only();
+    .help("rate of the node on the way down");
+const NODE_UP: Key<RateText> =
+    Key::derived("up", "`down`", "\"50mbit\"").range(MOST_RATE.0, MOST_RATE.1).help("rate on the way up");
 pub(super) const NODE_KEYS: &[&dyn AnyKey] = &[&NODE_NAME, &PARENT, &NODE_DOWN, &NODE_UP];
 
 const NAME: Key<String> = Key::derived("name", "the plan", "\"street\"")
-    .help("the subscriber's name; with `count`, `/` and a number follow it")
-    .simulator_only();
-const COUNT: Key<u64> =
-    Key::with_default("count", "1").range(1, 65_000).help("number of such subscribers").simulator_only();
+    .help("the subscriber's name; with `count`, `/` and a number follow it");
+const COUNT: Key<u64> = Key::with_default("count", "1").range(1, 65_000).help("number of such subscribers");
 const PLAN: Key<String> = Key::derived("plan", "the rates", "\"fibre 100\"")
-    .help("the name of what was sold: tables have a line per plan")
-    .simulator_only();
+    .help("the name of what was sold: tables have a line per plan");
 const DOWN: Key<RateText> = Key::required("down", "\"100mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("rate sold on the way down: the `ceil` of the class")
-    .simulator_only();
-const UP: Key<RateText> = Key::required("up", "\"20mbit\"")
-    .range(MOST_RATE.0, MOST_RATE.1)
-    .help("rate sold on the way up")
-    .simulator_only();
+    .help("rate sold on the way down: the `ceil` of the class");
+const UP: Key<RateText> =
+    Key::required("up", "\"20mbit\"").range(MOST_RATE.0, MOST_RATE.1).help("rate sold on the way up");
 const DOWN_MIN: Key<RateText> = Key::derived("down_min", "1mbit, or `down` if that is less", "\"5mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help(
         "rate of the class on the way down. Where a node has less than all below it, they get the same share",
-    )
-    .simulator_only();
+    );
 const UP_MIN: Key<RateText> = Key::derived("up_min", "1mbit, or `up` if that is less", "\"2mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
-    .help("the same on the way up")
-    .simulator_only();
+    .help("the same on the way up");
 const QDISC: Key<String> = Key::derived("qdisc", "bottleneck.qdisc", "\"cake diffserv4\"")
-    .help("the line of the subscriber's queue, both ways")
-    .simulator_only();
+    .help("the line of the subscriber's queue, both ways");
 const TRAFFIC: Key<Mix> = Key::with_default("traffic", "\"household\"")
-    .help("a mix of traffic, or a list of tables as [[traffic]] has, each with the `share` of subscribers that have it")
-    .simulator_only();
+    .help("a mix of traffic, or a list of tables as [[traffic]] has, each with the `share` of subscribers that have it");
 const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
     .range(Span(Duration::ZERO), Span(Duration::from_secs(1000)))
-    .help("base round-trip time of the subscriber's traffic")
-    .simulator_only();
+    .help("base round-trip time of the subscriber's traffic");
 const ADDRESSES_KEY: Key<Addresses> =
     Key::derived("addresses", "the next of 100.64.0.0/10", "[\"100.64.0.1\"]")
         .help("the IPv4 addresses of one subscriber, or networks. The traffic uses them in turn")
-        .source("RFC 6598")
-        .simulator_only();
+        .source("RFC 6598");
 pub(super) const KEYS: &[&dyn AnyKey] =
     &[&NAME, &COUNT, &PLAN, &PARENT, &DOWN, &UP, &DOWN_MIN, &UP_MIN, &QDISC, &TRAFFIC, &RTT, &ADDRESSES_KEY];
 pub(super) use evening::KEYS as EVENING_KEYS;

@@ -15,16 +15,12 @@ const DAY: &str = "[[0, 0.35], [1, 0.22], [2, 0.14], [3, 0.10], [4, 0.08], [5, 0
                    [16, 0.38], [17, 0.45], [18, 0.54], [19, 0.63], [20, 0.71], [21, 0.75], [22, 0.66], [23, 0.50], \
                    [24, 0.35]]";
 
-const FROM: Key<f64> = Key::with_default("from", "18.0")
-    .range(0.0, 24.0)
-    .help("the hour at which the run begins")
-    .simulator_only();
-const TO: Key<f64> =
-    Key::with_default("to", "24.0").range(0.0, 24.0).help("the hour at which the run ends").simulator_only();
+const FROM: Key<f64> =
+    Key::with_default("from", "18.0").range(0.0, 24.0).help("the hour at which the run begins");
+const TO: Key<f64> = Key::with_default("to", "24.0").range(0.0, 24.0).help("the hour at which the run ends");
 const SHARE: Key<Curve> = Key::with_default("share", DAY)
     .help("hours, and the share of the subscribers that are active then; linear between them")
-    .source("shape of FCC, Measuring Broadband America; numbers ours")
-    .simulator_only();
+    .source("shape of FCC, Measuring Broadband America; numbers ours");
 pub(crate) const KEYS: &[&dyn AnyKey] = &[&FROM, &TO, &SHARE];
 
 /// When subscribers are active.
