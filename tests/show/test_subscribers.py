@@ -78,12 +78,6 @@ def test_the_guides_scenario_is_read() -> None:
     assert resolved["subscriber"][0]["count"] == 50
 
 
-def test_the_kernel_engine_refuses_subscribers(goodqueue: Command) -> None:
-    result = goodqueue("run", str(ROOT / "examples" / "isp.toml"), "--engine", "kernel")
-    assert result.status != 0
-    assert "subscriber: found subscribers; accepted by the kernel engine: none" in result.err
-
-
 def test_a_tree_needs_series() -> None:
     with pytest.raises(UserError, match="plot tree: no record has the nodes of a tree over time"):
         drawing.draw("tree", [], [], "")

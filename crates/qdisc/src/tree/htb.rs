@@ -7,9 +7,9 @@
 //! the lowest priority, and equals share by their quantum in rounds (`htb_lookup_leaf`). A packet is charged to the
 //! leaf and to all classes above it.
 //!
-//! Linux keeps rows, feeds and waiting classes in red-black trees. Here `members` has the rows and feeds as bits of class
-//! numbers, which have the order of the classids, and `waiting` is a heap. No work depends on the number of classes that
-//! have no packets.
+//! Linux keeps rows, feeds and waiting classes in red-black trees. Here `members` has the rows and feeds as bits of
+//! class numbers, which have the order of the classids, and `waiting` is a heap. No work depends on the number of
+//! classes that have no packets.
 
 mod class;
 mod members;

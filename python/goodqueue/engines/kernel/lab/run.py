@@ -33,7 +33,7 @@ _CAPTURE_LAG_S = 1.1
 """How long tcpdump may lag behind. The kernel passes packets to tcpdump in blocks, an unfilled block after a second.
 Stopping tcpdump loses the packets of an unfilled block."""
 _TICKS = 50
-_LEAF, _MANY = "10:", 40
+_LEAF, _MANY = "10:", 200
 """The handle of a scenario's discipline (`engines.kernel.tc.LEAF`). Of a tree with more commands than these, only the
 root is read. To print hundreds of leaves would take the virtual machine's processor a second."""
 _PRECISE = "3b9aca00"
