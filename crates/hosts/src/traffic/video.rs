@@ -103,7 +103,7 @@ pub(crate) const KIND: Kind = Kind {
     )
 };
 
-/// The rates of a server, in bit/s as a scenario has them.
+/// The rates of a server, the lowest first.
 #[derive(Clone, Debug)]
 struct Rates(Vec<RateText>);
 
@@ -153,8 +153,7 @@ struct Video {
     begun: Instant,
     /// The segment that was requested and is not complete.
     pending: Option<Pending>,
-    /// Requests that the server has answered, and bytes of all segments requested.
-    answered: u64,
+    /// How many segments were requested, and their bytes.
     asked: u64,
     bytes: u64,
     /// The place of the last segment's rate.
@@ -174,6 +173,8 @@ struct Video {
 struct Pending {
     since: Instant,
     bytes: u64,
+    /// Whether the server has had the request and sends the segment.
+    is_answered: bool,
     /// Whether it was requested within the measured time.
     counts: bool,
 }
@@ -230,7 +231,6 @@ impl Video {
             socket: None,
             begun: Instant::ZERO,
             pending: None,
-            answered: 0,
             asked: 0,
             bytes: 0,
             last: None,
@@ -257,7 +257,7 @@ impl Video {
         let place = self.ladder.choose(self.rule, self.playback.level(), &self.past);
         let bytes = self.ladder.bytes(place);
         self.left = self.left.map(|left| left - 1);
-        self.pending = Some(Pending { since: now, bytes, counts: true });
+        self.pending = Some(Pending { since: now, bytes, is_answered: false, counts: true });
         self.asked += 1;
         self.bytes += bytes;
         self.segments += 1;
@@ -270,9 +270,9 @@ impl Video {
     /// Sends the requested segment, if the whole request is there.
     fn answer(&mut self, socket: SocketId, host: &mut dyn Host) {
         let received = host.delivered(socket, host.sender());
-        let Some(pending) = self.pending.as_ref().filter(|_| self.answered < self.asked) else { return };
+        let Some(pending) = self.pending.as_mut().filter(|pending| !pending.is_answered) else { return };
         if received >= self.asked * REQUEST_BYTES {
-            self.answered += 1;
+            pending.is_answered = true;
             host.write(socket, host.sender(), pending.bytes);
         }
     }
@@ -344,9 +344,9 @@ impl Application for Video {
 
     fn result(&self, now: Instant) -> Option<result::Result> {
         let (played, stalled, stalls) = self.playback.seen(now);
-        let mean = |segments: u64| self.rates_bps as f64 * 1e-6 / segments as f64;
+        let mean_mbps = self.rates_bps as f64 * 1e-6 / self.segments as f64;
         Some(Arc::new(VideoResult {
-            rate_mbps: (self.segments > 0).then(|| rounded(mean(self.segments))),
+            rate_mbps: (self.segments > 0).then(|| rounded(mean_mbps)),
             stalled_ms: rounded(stalled.as_millis_f64()),
             stalls,
             switches: self.switches,
