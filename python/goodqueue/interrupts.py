@@ -15,6 +15,7 @@ import signal
 import sys
 import threading
 import time
+from _thread import start_new_thread
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -41,7 +42,7 @@ _first: tuple[int, float] | None = None
 """The number of the first signal, and its time by `time.monotonic`."""
 
 _watched: int | None = None
-"""The descriptor to which a 0 is written after each signal that was handled."""
+"""The descriptor to which a 0 is written as long as Python runs after a signal."""
 
 _holders = 0
 """How many blocks of `held` this process is within."""
@@ -98,11 +99,12 @@ def ours(error: BaseException) -> bool:
 
 
 def end_if_stuck() -> None:
-    """End the process, from now on, `GRACE_S` after a signal that Python has not handled by then.
+    """End the process, from now on, if no Python has run for `GRACE_S` at any time after a signal.
 
     Python handles a signal between two of its own instructions. Code in C that never returns has none, such as
-    ``sum(iter(int, 1))`` in a discipline's class. A thread that needs no Python ends the process then. Drafts of files
-    stay, until the next command that writes into their folder.
+    ``sum(iter(int, 1))`` in a discipline's class. It may begin before the signal is handled, or, in another thread,
+    after that. A thread that needs no Python ends the process then. Drafts of files stay, until the next command that
+    writes into their folder.
     """
     if _answers and threading.current_thread() is threading.main_thread() and os.name == "posix":
         from goodqueue._goodqueue import watch_signals
@@ -127,15 +129,23 @@ def _unraisable(raised: "sys.UnraisableHookArgs") -> None:
         sys.__unraisablehook__(raised)
 
 
+def _beat(descriptor: int) -> None:
+    """Tell the thread of `end_if_stuck` for ever that Python runs."""
+    while True:
+        with suppress(OSError):
+            os.write(descriptor, b"\0")
+        time.sleep(GRACE_S / 5)
+
+
 def _came(number: int, frame: FrameType | None) -> None:
     global _first  # noqa: PLW0603
     del frame
     now = time.monotonic()
-    if _watched is not None:
-        with suppress(OSError):
-            os.write(_watched, b"\0")
     if _first is None:
         _first = number, now
+        if _watched is not None:
+            # A thread of `threading` would need a lock, which the code that is interrupted here may hold.
+            start_new_thread(_beat, (_watched,))
         if not _holders:
             raise _exception(number)
     elif now - _first[1] >= GRACE_S:
