@@ -58,6 +58,7 @@ ALLOWED: dict[str, set[str]] = {
         "crates/netsim/src/wifi/standard.rs",
         "crates/qdisc/src/sched/cake/diffserv.rs",
     },
+    "rpm": set(),
     "quic": {"python/goodqueue/suites/stacks.py"},
     "rrul": {"python/goodqueue/flent"},
     "rrul_be": {"python/goodqueue/flent"},

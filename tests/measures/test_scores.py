@@ -8,7 +8,7 @@ import pytest
 from conftest import Result
 from goodqueue import run
 from goodqueue.measures import metrics, scores
-from goodqueue.measures.scores import aim, letter, qoo, rpm
+from goodqueue.measures.scores import aim, letter, qoo
 from goodqueue.record import Scenario
 
 
@@ -44,18 +44,6 @@ def test_distributions_compose_and_percentiles_do_not() -> None:
     assert both == pytest.approx({20: 0.9801, 120: 0.0198, 220: 0.0001})
     assert (qoo.percentile(hop, 99), qoo.percentile(both, 99)) == (10, 120)
     assert qoo.losses_in_a_row([1, 2]) == pytest.approx(2.98)
-
-
-def test_the_worked_example_of_rpm() -> None:
-    assert rpm.rpm([[40], [50], [60]], [120]) == 850
-    assert rpm.rpm([[40], [60]], [120]) == 850, "without TLS the mean is over two parts"
-    assert rpm.rpm([[40], [], [60]], [120]) is None
-    assert (rpm.word(850), rpm.word(6000), rpm.word(299)) == ("fair", "excellent", "poor")
-
-
-def test_the_longest_of_twenty_samples_is_trimmed() -> None:
-    assert rpm.trimmed_mean([1.0] * 19 + [1000.0]) == 1
-    assert rpm.trimmed_mean([1.0] * 17 + [3.0, 1000.0]) == pytest.approx(20 / 18), "of 19 samples 18 are kept"
 
 
 def test_the_worked_examples_of_aim() -> None:

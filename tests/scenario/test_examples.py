@@ -28,6 +28,7 @@ def test_there_are_examples() -> None:
         "packmime",
         "rate-step",
         "receive-side",
+        "rpm",
         "rrul-be",
         "rrul",
         "rtt-fairness",

@@ -97,8 +97,8 @@ def test_each_scenario_has_the_same_record(written: Path) -> None:
 def test_each_example_that_needs_no_file_has_the_same_record(written: Path) -> None:
     """Starting from the file's TOML, which is read by a library other than Python's."""
     refused = {file.stem for file in written.glob("*.refusal")}
-    assert refused - LEFT_OUT == WITH_FILES | {"isp", "receive-side", "street", "subscribers", "video"}, (
-        "the page has no cards, no trees and no videos"
+    assert refused - LEFT_OUT == WITH_FILES | {"isp", "receive-side", "rpm", "street", "subscribers", "video"}, (
+        "the page has no cards, no trees, no responsiveness tests and no videos"
     )
     shown = [example for example in EXAMPLES if example.stem not in refused]
     assert len(shown) > 20

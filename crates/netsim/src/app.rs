@@ -95,6 +95,10 @@ impl Host for Simulated<'_> {
         self.sockets[socket].ends[end].delivered_bytes()
     }
 
+    fn unsent(&self, socket: SocketId, end: Side) -> u64 {
+        self.sockets[socket].ends[end].unsent_bytes()
+    }
+
     fn is_established(&self, socket: SocketId, end: Side) -> bool {
         self.sockets[socket].ends[end].is_established()
     }

@@ -24,6 +24,7 @@ mod receive;
 mod refused;
 mod residential;
 mod resolved;
+mod rpm;
 mod run;
 mod tmix;
 mod trees;

@@ -160,6 +160,7 @@ fn every_kind_of_traffic_has_hosts() {
         json!({"kind": "media"}),
         json!({"kind": "page"}),
         json!({"kind": "video"}),
+        json!({"kind": "rpm"}),
         json!({"kind": "packmime", "rate": 5.0}),
         json!({"kind": "web_users", "users": 3}),
         json!({"kind": "rrul"}),

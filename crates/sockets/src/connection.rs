@@ -1,7 +1,7 @@
 //! A TCP connection: its two ends, what they still have to send, and what they have received.
 
 use crate::net::Net;
-use crate::options;
+use crate::options::{self, Info};
 use goodqueue_hosts::direction::Side;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -65,6 +65,13 @@ impl End {
     /// Sends `bytes`, after the bytes written before.
     pub(crate) fn write(&mut self, bytes: u64) {
         self.pending = self.pending.saturating_add(bytes);
+    }
+
+    /// Returns how many bytes are written and not sent: those in the socket are counted, too.
+    pub(crate) fn unsent(&self) -> u64 {
+        let in_socket =
+            self.socket.as_ref().and_then(|socket| Info::of(socket).ok()).map_or(0, |info| info.unsent());
+        self.pending.saturating_add(in_socket)
     }
 
     /// Closes for writing once all bytes are sent. An end that always has data stops here.

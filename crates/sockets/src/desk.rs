@@ -82,6 +82,10 @@ impl Host for Sockets<'_> {
         self.desk.connections[socket.index()].end(end).delivered
     }
 
+    fn unsent(&self, socket: SocketId, end: Side) -> u64 {
+        self.desk.connections[socket.index()].end(end).unsent()
+    }
+
     fn is_established(&self, socket: SocketId, end: Side) -> bool {
         self.desk.connections[socket.index()].end(end).is_established
     }

@@ -80,6 +80,13 @@ impl Info {
         self.0.iter().flat_map(|word| word.to_ne_bytes()).map(|byte| format!("{byte:02x}")).collect()
     }
 
+    /// Returns the bytes in the socket that are not sent.
+    pub(crate) fn unsent(&self) -> u64 {
+        const NOTSENT_BYTES: usize = 144 / 8; // the first half; tcpi_min_rtt follows
+        let [b0, b1, b2, b3, ..] = self.0[NOTSENT_BYTES].to_ne_bytes();
+        u32::from_ne_bytes([b0, b1, b2, b3]).into()
+    }
+
     /// Returns the bytes sent, the bytes sent again, and the segments that the receiver reported as duplicates.
     pub(crate) fn sent(&self) -> [u64; 3] {
         const BYTES_SENT: usize = 200 / 8; // bytes_retrans follows; then two counters of 32 bits

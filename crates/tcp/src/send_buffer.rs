@@ -76,6 +76,11 @@ impl SendBuffer {
         }
     }
 
+    /// Returns the bytes that the application has still to write.
+    pub(crate) const fn beyond(&self) -> u64 {
+        self.beyond
+    }
+
     /// Takes note that the application closes. Without `rest` it drops what it has not written. Returns whether it has
     /// written all: otherwise it closes later.
     pub(crate) fn on_close(&mut self, rest: bool) -> bool {

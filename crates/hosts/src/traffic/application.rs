@@ -128,6 +128,8 @@ pub trait Host {
     fn close(&mut self, socket: SocketId, end: Side);
     /// Returns the number of bytes that `end` has received in order.
     fn delivered(&self, socket: SocketId, end: Side) -> u64;
+    /// Returns the number of bytes that `end` has written and TCP has not sent.
+    fn unsent(&self, socket: SocketId, end: Side) -> u64;
     /// Returns whether the handshake is over, as `end` sees it.
     fn is_established(&self, socket: SocketId, end: Side) -> bool;
     /// Returns whether the peer of `end` has closed, and `end` has received all data.

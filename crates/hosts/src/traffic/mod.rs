@@ -32,6 +32,8 @@ kinds!(
     #[cfg(feature = "all-kinds")]
     video,
     #[cfg(feature = "all-kinds")]
+    rpm,
+    #[cfg(feature = "all-kinds")]
     quic;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

@@ -270,6 +270,7 @@ impl Draws<'_> {
             {"kind": "media", "ecn": true, "max_rate": "10mbit", "pause": ["50ms", "80ms"]},
             {"kind": "rr", "request": "1kB", "response": "9kB"},
             {"kind": "video", "rule": "throughput", "segment": "100ms", "buffer": "400ms", "direction": "up"},
+            {"kind": "rpm", "interval": "100ms", "unsent": "20kB"},
         ]);
         for flow in traffic.as_array_mut().unwrap() {
             if in_part && self.once(2) {

@@ -37,6 +37,12 @@ impl Connection {
         self.sender.acked_bytes()
     }
 
+    /// Returns the bytes that the application has written and that are not sent.
+    #[must_use]
+    pub fn unsent_bytes(&self) -> u64 {
+        self.sender.unsent_bytes()
+    }
+
     /// Returns the payload bytes put on the wire, retransmissions included.
     #[must_use]
     pub fn sent_bytes(&self) -> u64 {

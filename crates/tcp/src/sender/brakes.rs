@@ -110,6 +110,13 @@ impl Sender {
         self.brakes.as_mut().and_then(|brakes| brakes.buffer.as_mut())
     }
 
+    /// Returns the bytes that are written and not sent, those included that wait for room in the buffer.
+    pub(crate) fn unsent_bytes(&self) -> u64 {
+        let beyond =
+            self.brakes.as_ref().and_then(|brakes| brakes.buffer.as_ref()).map_or(0, SendBuffer::beyond);
+        self.unsent.saturating_add(beyond)
+    }
+
     /// Lets the application write what the sender's buffer has room for.
     #[cold]
     pub(super) fn fill_buffer(&mut self) {
