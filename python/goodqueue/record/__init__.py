@@ -516,6 +516,34 @@ class App(TypedDict):
     """Time played."""
     start_ms: NotRequired[float | None]
     """From the start of the flow until the first segment was complete, even if that was before the measured time."""
+    rpm: NotRequired[float | None]
+    """Round trips per minute: the mean of the next two. From the last four intervals of the test."""
+    in_words: NotRequired[str | None]
+    """The draft's word for it: `poor`, `fair` (300 or more), `good` (1000) or `excellent` (6000)."""
+    foreign_rpm: NotRequired[float | None]
+    """Round trips per minute of foreign probes: 60 s by the mean of `tcp_ms`, `tls_ms` and `http_ms`."""
+    loaded_rpm: NotRequired[float | None]
+    """Round trips per minute of self probes: 60 s by `own_ms`."""
+    confidence: NotRequired[str]
+    """How sure the client is: `low` (too few intervals), `medium` (not stable) or `high` (stable)."""
+    tcp_ms: NotRequired[float | None]
+    """The mean of the shortest 95 % of the handshakes of TCP in the last four intervals."""
+    tls_ms: NotRequired[float | None]
+    """The same for TLS's round trip."""
+    http_ms: NotRequired[float | None]
+    """The same for requests on new connections."""
+    own_ms: NotRequired[float | None]
+    """The same for requests on connections that carry load."""
+    self_ms: NotRequired[Delay | None]
+    """All self probes of the test: from the request to the answer's last byte in order."""
+    load_mbps: NotRequired[float]
+    """Goodput of the connections that load the path, in the last four intervals."""
+    foreign_probes: NotRequired[int]
+    """Foreign probes that were answered."""
+    self_probes: NotRequired[int]
+    """Self probes that were answered."""
+    test_s: NotRequired[float]
+    """How long the test took until its end, the limit, or the end of the run."""
     handshake_ms: NotRequired[float | None]
     """From the first datagram to the end of the handshake at the client."""
     cwnd_mean_bytes: NotRequired[int]

@@ -309,11 +309,18 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
                     row.append(number(statistic(times, name), column.decimals))
             means.append(f"{column.heading}: {kind.times_are}")
         else:
-            columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n")))
+            columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n"), part.type != "text"))
             for row, value in zip(rows, found, strict=False):
-                row.append(_count(value) if part.type == "count" else number(value, column.decimals))
+                row.append(_cell(part, value))
             means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
     return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
+
+
+def _cell(part: traffic.Field, value: Any) -> str:
+    """Return a value of a field that has one column."""
+    if part.type == "text":
+        return value or "–"
+    return _count(value) if part.type == "count" else number(value, part.column.decimals if part.column else 1)
 
 
 def of_discipline(qdisc: dict[str, Any]) -> list[Table]:
