@@ -179,6 +179,8 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
     plan = planned(bottleneck=bottleneck, duration="4s")
     assert plan.down.rates() == [(0, 5_000_000), (1, 2_000_000), (2, 5_000_000), (3, 2_000_000)]
     assert plan.captures_ends, "when a packet arrives does not follow from when it left"
+    (tmp_path / "rates").unlink()
+    scenario.resolve(json.loads(plan.scenario))  # the hosts' machine does not have the file
 
 
 # --- what is refused -------------------------------------------------------------------------------------------------

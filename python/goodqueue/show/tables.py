@@ -311,12 +311,12 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
         else:
             columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n"), part.type != "text"))
             for row, value in zip(rows, found, strict=False):
-                row.append(_cell(part, value))
+                row.append(_of_field(part, value))
             means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
     return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
 
 
-def _cell(part: traffic.Field, value: Any) -> str:
+def _of_field(part: traffic.Field, value: Any) -> str:
     """Return a value of a field that has one column."""
     if part.type == "text":
         return value or "–"

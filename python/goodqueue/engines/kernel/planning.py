@@ -17,7 +17,7 @@ from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
-from goodqueue.scenario.paths import links
+from goodqueue.scenario.paths import links, rate_bps
 from goodqueue.traffic import kinds
 
 STACK = "linux-6.1"
@@ -209,7 +209,7 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
         up=path.up,
         routes=routes,
         flows=flows,
-        scenario=to_json(scenario),
+        scenario=to_json(_without_files(scenario)),
         sample_s=None if every is None else seconds(every),
         drain_s=1.0 + routes[-1].rtt_s + path.drain_s + max((drain_s for _, drain_s in stacks), default=0.0),
         hops=path.hops,
@@ -221,6 +221,19 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
     )
     _check_rates(scenario, planned, engine)
     return planned
+
+
+def _without_files(scenario: Scenario) -> Scenario:
+    """Return ``scenario`` with mean rates in place of files of rates.
+
+    The applications run where these files may not exist, as in the virtual machine, and the plan has the rates.
+    """
+    copied: Scenario = json.loads(json.dumps(scenario))
+    for _, link in links(copied):
+        if "trace" in link:
+            link["rate"] = f"{rate_bps(link)}bit"
+            del link["trace"]
+    return copied
 
 
 def _rtts_s(outline: dict[str, Any]) -> list[float]:
