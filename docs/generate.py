@@ -87,6 +87,7 @@ def validation() -> dict[Path, str]:
         ("Paths with hops, of the fixed set", VALIDATION / "paths"),
         ("Cells of the studies, of the fixed set", VALIDATION / "studies"),
         ("The fixed set", VALIDATION),
+        ("The fixed set, on Linux 7.3", VALIDATION / "fixed-7.3"),
     )
     blocks = [
         f"## {title}\n\n{show.markdown(*validations.load(folder / 'results.json')).rstrip()}"

@@ -460,11 +460,13 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
 def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]) -> None:
     cli_advise._print(answers[name], why=False)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 45, f"{len(lines)} lines: 40, packages, LuCI, undo, and the address"
+    assert len(lines) <= 46, f"{len(lines)} lines: 40, packages, LuCI, undo, the score, and the address"
     assert max(len(line) for line in lines if not line.startswith(("  tc ", "http"))) <= 100, (
         "a command stays in one piece"
     )
-    assert [line for line in lines if line.startswith(("Type", "How sure", "What would", "Assumed"))]
+    assert [
+        line for line in lines if line.startswith(("Type", "A bufferbloat test", "How sure", "What would", "Assumed"))
+    ]
 
 
 @pytest.mark.long

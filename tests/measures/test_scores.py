@@ -9,6 +9,7 @@ from conftest import Result
 from goodqueue import run
 from goodqueue.measures import metrics, scores
 from goodqueue.measures.scores import aim, letter, qoo
+from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
 
 
@@ -67,6 +68,14 @@ def test_the_worked_examples_of_aim() -> None:
 )
 def test_the_letter_of_an_added_latency(ms: float, found: str) -> None:
     assert letter.letter(ms) == found
+
+
+@pytest.mark.parametrize(
+    ("mean", "half_width", "found"),
+    [(10, 3, "A"), (29, 3, "A or B"), (2, 9, "A+ or A"), (50, 100, "A+ to C"), (5, None, "A")],
+)
+def test_a_letter_has_an_interval(mean: float, half_width: float | None, found: str) -> None:
+    assert letter.letters(Estimate(mean, half_width, 3)) == found
 
 
 def test_a_record_has_the_score_of_its_round_trips(scenario: Scenario) -> None:

@@ -32,6 +32,11 @@ SINGLE_KEY = "single_goodput_mbps"
 CALL_KEY = "call_mos"
 """The key of a call's quality behind a play-out buffer. A record's ``mos`` has none (`playout`)."""
 
+PING = next(metric.app for metric in metrics.METRICS if metric.key == "ping_rtt_p95_ms")
+
+ADDED_KEY = "bufferbloat_ms"
+"""The key of the latency that the load adds per direction. It has a letter and no points: a ping has them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Felt:
@@ -82,7 +87,16 @@ def numbers(records: Sequence[Record]) -> Values:
                 playout.WORST if felt.key == CALL_KEY else 1e-3 if felt.better == "high" else _measured_ms(records[0])
             )
             found[felt.key] = [worst if value is None else value for value in values]
-    return found
+    return found | {ADDED_KEY: [_added_ms(record) for record in records]}
+
+
+def _added_ms(record: Record) -> float:
+    """Return half of what the pings take longer than the base RTT, since the load is in both directions."""
+    from goodqueue.scenario import seconds
+
+    medians = [app["rtt_ms"]["p50"] or 0.0 for app in record["apps"] if app["kind"] == PING and app["rtt_ms"]]
+    base_ms = 1e3 * seconds(record["scenario"]["path"]["rtt"])
+    return max(fmean(medians) - base_ms, 0.0) / 2 if medians else _measured_ms(record)
 
 
 def _call(record: Record) -> float | None:

@@ -46,7 +46,7 @@ def _beside(found: Scenario, folder: Path) -> Scenario:
 
 
 def _page(advice: Advice, command: str, scenario: str) -> str:
-    sentences: list[Part] = [*show.sure(advice), *show.doubts(advice), show.assumed(advice)]
+    sentences: list[Part] = [*show.sentences(advice)]
     if advice.address:
         link = Markup('<p><a href="{}">See both, packet by packet</a>, while <code>goodqueue serve</code> runs.</p>')
         sentences.append(link.format(advice.address))

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from goodqueue.advise import commands
 from goodqueue.advise.answer import Advice, Change, Check, Tried
 from goodqueue.advise.candidates import FAIR
-from goodqueue.advise.choosing import FELT, SINGLE_KEY
+from goodqueue.advise.choosing import ADDED_KEY, FELT, SINGLE_KEY
 from goodqueue.advise.gain import NOTICED, Gain
 from goodqueue.advise.question import USES, Question
+from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
 
@@ -129,6 +130,27 @@ def _change(one: Change) -> str:
     half = one.difference.half_width
     percent = plus_minus(Estimate(one.percent, half and half * scale, one.difference.n), 0)
     return f"{'+' if one.percent > 0 else ''}{percent} %"
+
+
+def sentences(advice: Advice) -> Iterator[str]:
+    """Yield what stands below the table: a score, how sure the answer is, what would change it, what is assumed."""
+    yield letters(advice)
+    yield from sure(advice)
+    yield from doubts(advice)
+    yield assumed(advice)
+
+
+def letters(advice: Advice) -> str:
+    """Return in a sentence what a bufferbloat test would say."""
+    now, then = (one.means[ADDED_KEY] for one in (advice.tried[0], advice.choice))
+    said = f"A bufferbloat test would say {letter.letters(now)} now"
+    if advice.tried[0].is_choice:
+        return f"{said}: the load adds {_added(now)}."
+    return f"{said} and {letter.letters(then)} then: the load adds {_added(now)} and {_added(then)}."
+
+
+def _added(found: Estimate) -> str:
+    return f"{plus_minus(found, 0 if found.mean >= 100 else decimals([found.mean]))} ms"
 
 
 def sure(advice: Advice) -> Iterator[str]:

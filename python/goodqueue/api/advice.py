@@ -89,7 +89,7 @@ class Advice(showing.Shown):
     def _parts(self) -> tuple[str, Sequence[Table], Sequence[str]]:
         answer = self.answer
         above = [show.headline(answer.question), *show.measured(answer.question), "", *show.lines(answer)]
-        below = [*show.sure(answer), *show.doubts(answer), show.assumed(answer), *show.address(answer)]
+        below = [*show.sentences(answer), *show.address(answer)]
         return "\n".join(above), [show.changes(answer), *show.checks(answer)], below
 
 

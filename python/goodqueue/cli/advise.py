@@ -160,7 +160,7 @@ def _print(advice: "Advice", why: bool) -> None:
         terminal.emit(f"{terminal.fit(line)}\n")
     terminal.say()
     terminal.print_table(show.changes(advice))
-    for sentence in (*show.sure(advice), *show.doubts(advice), show.assumed(advice)):
+    for sentence in show.sentences(advice):
         for line in show.hanging(sentence, terminal.width()):
             terminal.say(line)
     for line in show.address(advice):  # in one piece, too
