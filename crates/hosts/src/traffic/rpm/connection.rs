@@ -100,8 +100,13 @@ impl Connection {
     /// Takes, at the user, the next answer that is whole, and returns how long it took.
     pub(super) fn hear(&mut self, host: &mut dyn Host) -> Option<(Asked, Duration)> {
         let received = host.delivered(self.socket, Side::User);
-        let first = self.pending.pop_front_if(|one| one.answer_end.is_some_and(|end| received >= end))?;
-        Some((first.asked, host.now().since(first.since)))
+        let Pending { asked, since, answer_end, .. } = self.pending.front()?;
+        let found = (*asked, host.now().since(*since));
+        if received < (*answer_end)? {
+            return None;
+        }
+        self.pending.pop_front();
+        Some(found)
     }
 
     /// Writes load at `end`: as soon as less than half of `unsent` bytes are not sent, as many as are missing (Linux,
