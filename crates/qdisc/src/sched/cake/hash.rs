@@ -9,8 +9,9 @@
 //! overtake its own packets that still wait in the old queue. Linux reorders packets in this way, and so does this
 //! implementation.
 
+use super::sparse::Sparse;
 use super::tin::{Flow, QUEUES, Set};
-use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
 
 /// Number of queues in a set.
 const WAYS: usize = 8;
@@ -54,13 +55,44 @@ struct Host {
     bulk: u32,
 }
 
-/// The tags of a tin.
+/// The hosts of a tin, by place. The entries of a set of [`WAYS`] share a cache line, and are made together.
+#[derive(Clone, Debug)]
+struct Hosts(Sparse<[Host; WAYS]>);
+
+impl Hosts {
+    fn new() -> Self {
+        Self(Sparse::new(|_| [Host::default(); WAYS]))
+    }
+
+    #[inline]
+    fn get(&self, place: usize) -> Option<&Host> {
+        Some(&self.0.get(place / WAYS)?[place % WAYS])
+    }
+
+    fn get_mut(&mut self, place: usize) -> Option<&mut Host> {
+        Some(&mut self.0.get_mut(place / WAYS)?[place % WAYS])
+    }
+}
+
+impl Index<usize> for Hosts {
+    type Output = Host;
+    fn index(&self, place: usize) -> &Host {
+        &self.0[place / WAYS][place % WAYS]
+    }
+}
+
+impl IndexMut<usize> for Hosts {
+    fn index_mut(&mut self, place: usize) -> &mut Host {
+        &mut self.0[place / WAYS][place % WAYS]
+    }
+}
+
+/// The hosts of a tin, and how its flows find their queues.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
     isolation: Isolation,
-    tags: Vec<u32>,
-    src: Vec<Host>,
-    dst: Vec<Host>,
+    src: Hosts,
+    dst: Hosts,
     /// Number of times that a flow had to share a queue.
     pub(super) collisions: u64,
 }
@@ -74,7 +106,7 @@ fn set_of(hash: u32) -> impl Iterator<Item = usize> + Clone {
 
 /// Returns the entry of a host: the entry with its tag, otherwise one without bulk flows, otherwise the entry that
 /// the hash points at.
-fn host(hosts: &mut [Host], hash: u32) -> u16 {
+fn host(hosts: &mut Hosts, hash: u32) -> u16 {
     let places = set_of(hash);
     let known = places.clone().find(|place| hosts[*place].tag == hash);
     let place = known.or_else(|| places.clone().find(|place| hosts[*place].bulk == 0));
@@ -85,35 +117,38 @@ fn host(hosts: &mut [Host], hash: u32) -> u16 {
 
 impl Buckets {
     pub(super) fn new(isolation: Isolation) -> Self {
-        Self { isolation, tags: Vec::new(), src: Vec::new(), dst: Vec::new(), collisions: 0 }
+        Self { isolation, src: Hosts::new(), dst: Hosts::new(), collisions: 0 }
     }
 
-    /// Makes the tables, for the first packet.
+    /// Makes the tables of hosts, for the first packet.
     pub(super) fn open(&mut self) {
-        let hosts = |counted| alloc::vec![Host::default(); if counted { QUEUES } else { 0 }];
-        self.tags = alloc::vec![0; QUEUES];
-        self.src = hosts(self.isolation.counts_src());
-        self.dst = hosts(self.isolation.counts_dst());
+        let counted = [self.isolation.counts_src(), self.isolation.counts_dst()];
+        for (hosts, counted) in [&mut self.src, &mut self.dst].into_iter().zip(counted) {
+            if counted {
+                hosts.0.open(QUEUES / WAYS);
+            }
+        }
     }
 
     /// Returns the queue for a packet.
     #[inline]
-    pub(super) fn find(&mut self, flows: &mut [Flow], flow: u32, hosts: (u32, u32)) -> u16 {
+    pub(super) fn find(&mut self, flows: &mut Sparse<Flow>, flow: u32, hosts: (u32, u32)) -> u16 {
         if self.isolation == Isolation(0) {
             return 0;
         }
         let tag = self.isolation.tag(flow, hosts);
         let place = tag as usize % QUEUES;
-        if self.tags[place] == tag && flows[place].set != Set::None {
+        let known = &flows[place];
+        if known.tag == tag && known.set != Set::None {
             return place as u16;
         }
         self.search(flows, tag, hosts) as u16
     }
 
     /// Searches the set, and assigns a queue if none has the tag.
-    fn search(&mut self, flows: &mut [Flow], tag: u32, hosts: (u32, u32)) -> usize {
+    fn search(&mut self, flows: &mut Sparse<Flow>, tag: u32, hosts: (u32, u32)) -> usize {
         let places = set_of(tag);
-        if let Some(place) = places.clone().find(|place| self.tags[*place] == tag) {
+        if let Some(place) = places.clone().find(|place| flows[*place].tag == tag) {
             if flows[place].set == Set::None {
                 self.settle(&mut flows[place], hosts);
             }
@@ -124,9 +159,9 @@ impl Buckets {
             self.collisions += 1;
             tag as usize % QUEUES
         });
-        self.tags[place] = tag;
-        // From now on the queue's bulk flow belongs to the new flow's hosts.
         let flow = &mut flows[place];
+        flow.tag = tag;
+        // From now on the queue's bulk flow belongs to the new flow's hosts.
         if flow.set == Set::Bulk {
             self.count_down(flow);
         }
@@ -170,7 +205,7 @@ impl Buckets {
     /// Returns the number of bulk flows of the busier one of a flow's two hosts, at least 1.
     #[inline]
     pub(super) fn load(&self, flow: &Flow) -> u32 {
-        let bulk = |hosts: &[Host], place: u16| hosts.get(usize::from(place)).map_or(0, |host| host.bulk);
+        let bulk = |hosts: &Hosts, place: u16| hosts.get(usize::from(place)).map_or(0, |host| host.bulk);
         bulk(&self.src, flow.src).max(bulk(&self.dst, flow.dst)).max(1)
     }
 }
@@ -187,8 +222,16 @@ mod tests {
         buckets
     }
 
-    fn queues() -> Vec<Flow> {
-        alloc::vec![Flow::default(); QUEUES]
+    fn queues() -> Sparse<Flow> {
+        let mut flows = Sparse::new(Flow::at);
+        flows.open(QUEUES);
+        flows
+    }
+
+    fn hosts() -> Hosts {
+        let mut hosts = Hosts::new();
+        hosts.0.open(QUEUES / WAYS);
+        hosts
     }
 
     #[test]
@@ -245,7 +288,7 @@ mod tests {
     /// both would be counted together.
     #[test]
     fn a_host_gets_an_entry_that_is_free() {
-        let mut hosts = alloc::vec![Host::default(); QUEUES];
+        let mut hosts = hosts();
         for place in set_of(5) {
             (hosts[place].tag, hosts[place].bulk) = (1000 + place as u32, u32::from(place != 2) as _);
         }
@@ -256,7 +299,7 @@ mod tests {
     /// If all eight hosts of a set have bulk flows, the new host must take the entry that its hash points at.
     #[test]
     fn a_host_whose_set_is_full_takes_the_entry_that_its_hash_points_at() {
-        let mut hosts = alloc::vec![Host::default(); QUEUES];
+        let mut hosts = hosts();
         for place in set_of(5) {
             (hosts[place].tag, hosts[place].bulk) = (1000 + place as u32, 1);
         }

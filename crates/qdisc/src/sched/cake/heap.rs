@@ -6,7 +6,7 @@
 //! that a rebuild starts from the present layout. An entry that shrank sinks by one level at a time, so the victim is
 //! nearly, but not always, the longest queue.
 
-use super::tin::QUEUES;
+use super::tin::{QUEUES, Tin};
 use alloc::vec::Vec;
 
 /// Number of tins for which Linux's heap has room, in every mode.
@@ -14,10 +14,20 @@ pub(super) const MAX_TINS: usize = 8;
 /// Packets sent during which the heap is kept in order after an overflow.
 const KEPT_FOR: u16 = u16::MAX;
 
-/// The bytes in each queue, in Linux's order: index `tin * QUEUES + queue`.
-pub(super) type Backlogs = Vec<u64>;
+/// The bytes in each queue.
+pub(super) trait Backlogs {
+    /// Returns the bytes of the queue with the number `key`. A tin that the mode lacks is empty.
+    fn bytes(&self, key: usize) -> u64;
+}
 
-/// Returns the key of a queue of a tin.
+impl Backlogs for Vec<Tin> {
+    fn bytes(&self, key: usize) -> u64 {
+        let flow = self.get(key / QUEUES).and_then(|tin| tin.flows.get(key % QUEUES));
+        flow.map_or(0, |flow| flow.bytes.into())
+    }
+}
+
+/// Returns the key of a queue of a tin, in Linux's order.
 pub(super) const fn key(tin: usize, queue: u16) -> usize {
     tin * QUEUES + queue as usize
 }
@@ -36,7 +46,7 @@ pub(super) struct Longest {
 impl Longest {
     /// Returns the key of the longest queue. Builds the heap if it is not in order. [`Longest::shrank_at_top`] must
     /// follow.
-    pub(super) fn find(&mut self, backlogs: &Backlogs) -> usize {
+    pub(super) fn find(&mut self, backlogs: &impl Backlogs) -> usize {
         if self.heap.is_empty() {
             self.lay_out();
         }
@@ -60,7 +70,7 @@ impl Longest {
     }
 
     /// Notes that the longest queue was shortened.
-    pub(super) fn shrank_at_top(&mut self, backlogs: &Backlogs) {
+    pub(super) fn shrank_at_top(&mut self, backlogs: &impl Backlogs) {
         self.sink(0, backlogs);
     }
 
@@ -71,7 +81,7 @@ impl Longest {
 
     /// Notes that a queue grew.
     #[inline]
-    pub(super) fn grew(&mut self, key: usize, backlogs: &Backlogs) {
+    pub(super) fn grew(&mut self, key: usize, backlogs: &impl Backlogs) {
         if self.patience > 0 {
             self.rise(self.place[key].into(), backlogs);
         }
@@ -79,7 +89,7 @@ impl Longest {
 
     /// Notes that a queue was shortened.
     #[inline]
-    pub(super) fn shrank(&mut self, key: usize, backlogs: &Backlogs) {
+    pub(super) fn shrank(&mut self, key: usize, backlogs: &impl Backlogs) {
         if self.patience > 0 {
             self.sink(self.place[key].into(), backlogs);
         }
@@ -91,8 +101,8 @@ impl Longest {
         self.patience = self.patience.saturating_sub(1);
     }
 
-    fn bytes(&self, place: usize, backlogs: &Backlogs) -> u64 {
-        backlogs.get(usize::from(self.heap[place])).copied().unwrap_or(0) // a tin that the mode lacks is empty
+    fn bytes(&self, place: usize, backlogs: &impl Backlogs) -> u64 {
+        backlogs.bytes(usize::from(self.heap[place]))
     }
 
     fn swap(&mut self, a: usize, b: usize) {
@@ -104,7 +114,7 @@ impl Longest {
     /// Lets an entry sink. As in Linux, each level compares the children with the largest entry seen so far, not with
     /// the sinking entry. In an ordered heap that is the child that was just raised, so an entry sinks by one level
     /// only.
-    fn sink(&mut self, mut at: usize, backlogs: &Backlogs) {
+    fn sink(&mut self, mut at: usize, backlogs: &impl Backlogs) {
         let mut most = self.bytes(at, backlogs);
         loop {
             let mut largest = at;
@@ -121,7 +131,7 @@ impl Longest {
         }
     }
 
-    fn rise(&mut self, mut at: usize, backlogs: &Backlogs) {
+    fn rise(&mut self, mut at: usize, backlogs: &impl Backlogs) {
         while at > 0 {
             let parent = (at - 1) / 2;
             if self.bytes(at, backlogs) <= self.bytes(parent, backlogs) {
@@ -137,6 +147,12 @@ impl Longest {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    impl Backlogs for Vec<u64> {
+        fn bytes(&self, key: usize) -> u64 {
+            self.get(key).copied().unwrap_or(0)
+        }
+    }
 
     #[test]
     fn of_equal_queues_the_one_that_rises_on_the_left_is_found() {

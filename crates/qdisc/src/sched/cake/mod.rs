@@ -9,6 +9,7 @@
 //! - `shaper`: the rate, and the bytes of a packet on the wire;
 //! - `autorate`: the estimate of the rate;
 //! - `hash`: queues and hosts by hash;
+//! - `sparse`: tables of flows and hosts that grow with their use;
 //! - `tin`: flows in rounds;
 //! - `turns`: which packet leaves next;
 //! - `ack_filter`: superfluous ACKs;
@@ -32,6 +33,7 @@ mod heap;
 pub mod mq;
 mod params;
 mod shaper;
+mod sparse;
 mod tin;
 mod turns;
 
@@ -48,7 +50,7 @@ use autorate::Estimate;
 use diffserv::Plan;
 use goodqueue_units::Instant;
 use hash::Isolation;
-use heap::{Backlogs, Longest};
+use heap::Longest;
 use params::{ACK_FILTER, AUTORATE, AckFilter, DIRECTION, Direction, FWMARK, ISOLATION, Memory, NAT, WASH};
 pub use params::{memory_limit, times};
 use shaper::{Framing, Shaper};
@@ -61,7 +63,6 @@ pub struct Cake<P> {
     plan: Plan,
     packets: Slab<P>,
     backlog: Backlog,
-    backlogs: Backlogs,
     longest: Longest,
     memory: u64,
     memory_limit: u64,
@@ -94,7 +95,6 @@ impl<P: Packet> Discipline<P> for Cake<P> {
         let isolation = Isolation(args.get(&ISOLATION) as u8);
         let tins: Vec<Tin> = (0..plan.tins()).map(|tin| Tin::new(plan.share(tin, rate), isolation)).collect();
         Ok(Self {
-            backlogs: alloc::vec![0; tins.len() * QUEUES],
             shaper: Shaper { pace: tins[0].share.pace, ..Shaper::default() },
             tins,
             plan,
@@ -167,7 +167,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         if self.ack_filter != AckFilter::Off {
             self.thin_acks(now, tin_index, flow_index, owner);
         }
-        self.longest.grew(heap::key(tin_index, flow_index), &self.backlogs);
+        self.longest.grew(heap::key(tin_index, flow_index), &self.tins);
         self.follow_arrivals(now, self.backlog.bytes as i64 - before as i64);
         self.tins[tin_index].wake(flow_index, || owner.random_u16());
         let mut told = Enqueued::Success;
@@ -319,11 +319,12 @@ impl<P: Packet> Cake<P> {
 
     /// Appends `packet` to a flow. The caller updates the heap.
     fn push(&mut self, tin: usize, flow: u16, packet: P) {
-        let (len, key) = (packet.len(), heap::key(tin, flow));
+        let len = packet.len();
         let tin = &mut self.tins[tin];
-        self.packets.push(&mut tin.flows[usize::from(flow)].queue, packet);
+        let flow = &mut tin.flows[usize::from(flow)];
+        self.packets.push(&mut flow.queue, packet);
+        flow.bytes += len;
         tin.bytes += u64::from(len);
-        self.backlogs[key] += u64::from(len);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
         self.memory += memory_of(len);
@@ -340,8 +341,9 @@ impl<P: Packet> Cake<P> {
     /// Subtracts a packet of `len` bytes, which waits no longer.
     #[inline]
     fn forget(&mut self, tin: usize, flow: u16, len: u32) {
-        self.tins[tin].bytes -= u64::from(len);
-        self.backlogs[heap::key(tin, flow)] -= u64::from(len);
+        let tin = &mut self.tins[tin];
+        tin.bytes -= u64::from(len);
+        tin.flows[usize::from(flow)].bytes -= len;
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(len);
         self.memory -= memory_of(len);
@@ -350,7 +352,7 @@ impl<P: Packet> Cake<P> {
     /// Drops the oldest packet of the longest queue, and returns that queue's key.
     #[cold]
     fn overflow<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> usize {
-        let key = self.longest.find(&self.backlogs);
+        let key = self.longest.find(&self.tins);
         let (index, flow) = (key / QUEUES, (key % QUEUES) as u16);
         let Some(packet) = self.pull(index, flow) else {
             self.longest.distrust();
@@ -364,7 +366,7 @@ impl<P: Packet> Cake<P> {
             self.charge(index, now, packet.len(), true);
         }
         owner.dropped(packet, Drop::Memory);
-        self.longest.shrank_at_top(&self.backlogs);
+        self.longest.shrank_at_top(&self.tins);
         key
     }
 

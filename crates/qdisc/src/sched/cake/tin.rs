@@ -14,10 +14,10 @@
 use super::autorate::average;
 use super::diffserv::Share;
 use super::hash::{Buckets, Isolation};
+use super::sparse::Sparse;
 use crate::aqm::cobalt::Vars;
 use crate::sched::slab::Chain;
-use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor};
 
 /// Number of queues of a tin.
 pub(super) const QUEUES: usize = 1024;
@@ -36,7 +36,10 @@ pub(super) enum Set {
 }
 
 /// One queue, for all flows that are assigned to it at the time.
+// For the processor: one cache line per flow, with its tag, its bytes and its place in a list, so that a flow costs one
+// cache miss.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(super) struct Flow {
     pub(super) law: Vars,
     pub(super) queue: Chain,
@@ -46,6 +49,22 @@ pub(super) struct Flow {
     /// The entries of its hosts, if the isolation counts hosts.
     pub(super) src: u16,
     pub(super) dst: u16,
+    /// The hash of the flow that took the queue last.
+    pub(super) tag: u32,
+    /// Waiting bytes. `memlimit` has 32 bits, and a packet counts more memory than it has bytes.
+    pub(super) bytes: u32,
+    /// Its neighbours in its list; itself, if it is in none.
+    next: u16,
+    previous: u16,
+}
+
+const _: () = processor::fills_lines::<Flow>(1);
+
+impl Flow {
+    /// Returns the flow of the queue `place`, before its first packet.
+    pub(super) fn at(place: u16) -> Self {
+        Self { next: place, previous: place, ..Self::default() }
+    }
 }
 
 /// The list of flows that began to wait. They go first.
@@ -55,43 +74,42 @@ const OLD: u16 = NEW + 1;
 /// The list of empty flows whose COBALT remembers something.
 const DECAYING: u16 = NEW + 2;
 
-/// Three lists of flows. Each is a ring of neighbours, closed by an entry of its own after the entries of the flows.
-#[derive(Clone, Debug, Default)]
-struct Lists {
-    next: Vec<u16>,
-    previous: Vec<u16>,
-}
-
-impl Lists {
-    fn new() -> Self {
-        let alone: Vec<u16> = (0..=DECAYING).collect();
-        Self { next: alone.clone(), previous: alone }
+/// Flows in three lists. Each list is a ring of neighbours, closed by an entry of its own after the entries of the
+/// flows.
+impl Sparse<Flow> {
+    /// Makes the places of all flows and lists. The lists' own entries are used from now on.
+    fn open_lists(&mut self) {
+        self.open(usize::from(DECAYING) + 1);
+        [NEW, OLD, DECAYING].into_iter().for_each(|list| _ = self.get_mut(usize::from(list)));
     }
 
     /// Returns the first flow of a list.
     #[inline]
     fn head(&self, list: u16) -> Option<u16> {
-        let head = *self.next.get(usize::from(list))?;
+        let head = self.get(usize::from(list))?.next;
         (head != list).then_some(head)
     }
 
     /// Takes a flow out of its list, if it is in one.
     #[inline]
-    fn remove(&mut self, flow: u16) {
-        let (next, previous) = (self.next[usize::from(flow)], self.previous[usize::from(flow)]);
-        self.next[usize::from(previous)] = next;
-        self.previous[usize::from(next)] = previous;
-        (self.next[usize::from(flow)], self.previous[usize::from(flow)]) = (flow, flow);
+    fn remove(&mut self, place: u16) {
+        let flow = &mut self[usize::from(place)];
+        let (next, previous) = (flow.next, flow.previous);
+        (flow.next, flow.previous) = (place, place);
+        self[usize::from(previous)].next = next;
+        self[usize::from(next)].previous = previous;
     }
 
     /// Moves a flow to the end of a list.
     #[inline]
-    fn move_to(&mut self, list: u16, flow: u16) {
-        self.remove(flow);
-        let last = self.previous[usize::from(list)];
-        (self.next[usize::from(flow)], self.previous[usize::from(flow)]) = (list, last);
-        self.next[usize::from(last)] = flow;
-        self.previous[usize::from(list)] = flow;
+    fn move_to(&mut self, list: u16, place: u16) {
+        self.remove(place);
+        let end = &mut self[usize::from(list)];
+        let last = end.previous;
+        end.previous = place;
+        self[usize::from(last)].next = place;
+        let flow = &mut self[usize::from(place)];
+        (flow.next, flow.previous) = (list, last);
     }
 }
 
@@ -124,11 +142,9 @@ impl Tally {
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) share: Share,
-    /// Empty before the tin's first packet: most tins of ten thousand subscribers have none, and flows, tags and lists
-    /// take 100 kB.
-    pub(super) flows: Vec<Flow>,
+    /// Not open before the tin's first packet: most tins of ten thousand subscribers have none.
+    pub(super) flows: Sparse<Flow>,
     pub(super) buckets: Buckets,
-    lists: Lists,
     pub(super) counts: Counts,
     pub(super) tally: Tally,
     /// Waiting bytes.
@@ -143,9 +159,8 @@ impl Tin {
     pub(super) fn new(share: Share, isolation: Isolation) -> Self {
         Self {
             share,
-            flows: Vec::new(),
+            flows: Sparse::new(Flow::at),
             buckets: Buckets::new(isolation),
-            lists: Lists::default(),
             counts: Counts::default(),
             tally: Tally::default(),
             bytes: 0,
@@ -163,7 +178,7 @@ impl Tin {
     /// Returns the queue of a packet, from the hashes of its flow and of its source and destination.
     #[inline]
     pub(super) fn classify(&mut self, flow: u32, hosts: (u32, u32)) -> u16 {
-        if self.flows.is_empty() {
+        if !self.flows.is_open() {
             self.open();
         }
         self.buckets.find(&mut self.flows, flow, hosts)
@@ -172,9 +187,8 @@ impl Tin {
     /// Makes the tables of flows, for the first packet.
     #[cold]
     fn open(&mut self) {
-        self.flows = alloc::vec![Flow::default(); QUEUES];
+        self.flows.open_lists();
         self.buckets.open();
-        self.lists = Lists::new();
     }
 
     /// Notes that a packet began to wait in `index`. `dice` returns 16 random bits.
@@ -185,7 +199,7 @@ impl Tin {
             Set::None | Set::Decaying => {
                 self.counts.decaying -= u32::from(set == Set::Decaying);
                 self.counts.sparse += 1;
-                self.lists.move_to(NEW, index);
+                self.flows.move_to(NEW, index);
                 let quantum = self.quantum(index, dice());
                 let flow = &mut self.flows[usize::from(index)];
                 flow.set = Set::Sparse;
@@ -216,7 +230,7 @@ impl Tin {
     #[inline]
     pub(super) fn turn(&self, first: bool) -> Option<u16> {
         let lists = if first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
-        lists.into_iter().find_map(|list| self.lists.head(list))
+        lists.into_iter().find_map(|list| self.flows.head(list))
     }
 
     /// Moves a flow without a deficit left to the end of the rounds, with a new quantum.
@@ -232,7 +246,7 @@ impl Tin {
         let quantum = self.quantum(index, dice());
         let flow = &mut self.flows[usize::from(index)];
         flow.deficit = flow.deficit.saturating_add(quantum);
-        self.lists.move_to(OLD, index);
+        self.flows.move_to(OLD, index);
     }
 
     /// Notes that a flow whose turn it was has nothing to send.
@@ -251,11 +265,11 @@ impl Tin {
         }
         if flow.law.is_at_rest(now) {
             flow.set = Set::None;
-            self.lists.remove(index);
+            self.flows.remove(index);
         } else {
             flow.set = Set::Decaying;
             self.counts.decaying += 1;
-            self.lists.move_to(DECAYING, index);
+            self.flows.move_to(DECAYING, index);
         }
     }
 
@@ -288,7 +302,8 @@ mod tests {
     /// The lists' own entries must come after those of all flows. Otherwise the last flow would be a list.
     #[test]
     fn the_last_flow_is_in_one_list_at_a_time() {
-        let (mut lists, last) = (Lists::new(), QUEUES as u16 - 1);
+        let (mut lists, last) = (Sparse::new(Flow::at), QUEUES as u16 - 1);
+        lists.open_lists();
         for list in [NEW, OLD, DECAYING] {
             lists.move_to(list, 0);
             lists.move_to(list, last);

@@ -76,7 +76,7 @@ impl<P: Packet> Cake<P> {
         let (index, flow) = (self.current_tin, self.current_flow);
         loop {
             let Some(mut packet) = self.pull(index, flow) else { return Taken::Nothing };
-            self.longest.shrank(heap::key(index, flow), &self.backlogs);
+            self.longest.shrank(heap::key(index, flow), &self.tins);
             let tin = &mut self.tins[index];
             let busy_flows = if self.ingress { tin.counts.bulk } else { 0 };
             let state = &mut tin.flows[usize::from(flow)];

@@ -1,0 +1,107 @@
+//! A table of which only the used entries take memory.
+//!
+//! A trick for memory and the processor's cache: a tin has 1024 flows and as many hosts, and a subscriber uses a few
+//! dozen of them. Entries are made on first use, one after the other, and are never given back, because a flow's state
+//! outlives its packets. Until then an entry costs the two bytes of its place.
+//!
+//! Gain: see `docs/benchmarks.md`, "Many subscribers".
+
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
+
+/// Entries by place. The memory is allocated by [`Sparse::open`].
+#[derive(Clone, Debug)]
+pub(super) struct Sparse<T> {
+    /// By place, the position in `used`. 0: not used yet.
+    places: Vec<u16>,
+    /// The used entries, in the order of their first use. The first one stands for all that are not used.
+    used: Vec<T>,
+    /// Makes the entry of a place.
+    make: fn(u16) -> T,
+}
+
+impl<T> Sparse<T> {
+    /// Returns a table without places. `make` makes the entry of a place.
+    pub(super) fn new(make: fn(u16) -> T) -> Self {
+        Self { places: Vec::new(), used: Vec::new(), make }
+    }
+
+    /// Makes `len` places.
+    pub(super) fn open(&mut self, len: usize) {
+        self.places = alloc::vec![0; len];
+        self.used.push((self.make)(0));
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Returns the entry of `place`, if there is such a place.
+    #[inline]
+    pub(super) fn get(&self, place: usize) -> Option<&T> {
+        self.used.get(usize::from(*self.places.get(place)?))
+    }
+
+    /// Returns the entry of `place`, which becomes a used one, if there is such a place.
+    #[inline]
+    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
+        let at = match *self.places.get(place)? {
+            0 => self.begin(place),
+            at => usize::from(at),
+        };
+        self.used.get_mut(at)
+    }
+
+    /// Makes the entry of `place`, and returns its position.
+    #[cold]
+    fn begin(&mut self, place: usize) -> usize {
+        let at = self.used.len();
+        self.used.push((self.make)(place as u16));
+        self.places[place] = at as u16;
+        at
+    }
+
+    /// Returns the used entries.
+    #[cfg(test)]
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.used.iter().skip(1)
+    }
+}
+
+impl<T> Index<usize> for Sparse<T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, place: usize) -> &T {
+        &self.used[usize::from(self.places[place])]
+    }
+}
+
+impl<T> IndexMut<usize> for Sparse<T> {
+    #[inline]
+    fn index_mut(&mut self, place: usize) -> &mut T {
+        let at = match self.places[place] {
+            0 => self.begin(place),
+            at => usize::from(at),
+        };
+        &mut self.used[at]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reading must use no entry, and writing only its own.
+    #[test]
+    fn only_written_entries_take_memory() {
+        let mut table = Sparse::new(|place| place * 2);
+        assert!(!table.is_open() && table.get(0).is_none() && table.get_mut(0).is_none());
+        table.open(100);
+        assert_eq!((table[70], table.used.len()), (0, 1), "an unused entry is that of place 0");
+        table[70] += 1;
+        table[3] += 1;
+        assert_eq!((table[70], table[3], table[71]), (141, 7, 0));
+        assert_eq!(table.iter().copied().collect::<Vec<_>>(), [141, 7]);
+        assert_eq!((table.get(99), table.get(100)), (Some(&0), None));
+    }
+}
