@@ -21,7 +21,7 @@ pub type QueueDelays = Delays<u64, 10>;
 /// The distribution of one flow's round-trip times. Quantiles are exact to 0.8 %, and it takes about 500 bytes.
 pub type FlowDelays = Delays<u32, 7>;
 
-impl<C: Copy + Default + AddAssign + From<u8> + Into<u64>, const BITS: u32> Delays<C, BITS> {
+impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> Delays<C, BITS> {
     /// Builds an empty distribution.
     #[must_use]
     #[allow(clippy::new_without_default)] // the type of the counts must be named
