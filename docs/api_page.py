@@ -179,10 +179,11 @@ def _section(title: str, body: str) -> str:
     """Return a section of a docstring: arguments and errors as a table, the result as a sentence."""
     if title == "Returns":
         return f"**Returns:** {' '.join(body.split())}\n\n"
+    code = "``" if title == "Args" else "`"  # an argument may be called as a function is, and is no link to it
     rows = []
     for item in re.split(r"\n(?=\S)", body.strip()):
         name, _, words = item.partition(":")
-        rows.append([f"`{name}`", " ".join(words.split())])
+        rows.append([f"{code}{name}{code}", " ".join(words.split())])
     return (
         table(["argument" if title == "Args" else "raises", "what it is" if title == "Args" else "when"], rows) + "\n\n"
     )

@@ -4,8 +4,8 @@
 the router's interface, `flent` the link as a measurement shows it. `candidates` has the lines to try, `scenarios` the
 runs, `playout` a call's quality as its listener hears it. `choosing` is the rule that picks a line, and `gain` says
 what is worth more words. `trying` runs all of it, `doubts` tests the assumptions, `checking` compares with Linux's own
-qdiscs. `answer` is the result and its JSON, `commands` has the commands to type, `page` the address in the page. `show`
-prints the result, and `report` writes it.
+qdiscs, and `tuned` searches for better values. `answer` is the result and its JSON, `commands` has the commands to
+type, `page` the address in the page. `show` prints the result, and `report` writes it.
 """
 
 from goodqueue.calling import calls

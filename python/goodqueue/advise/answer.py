@@ -1,12 +1,15 @@
 """The answer: the lines, what they change, how sure that is, and what would change the answer."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.advise.gain import Gain
 from goodqueue.advise.question import Question
 from goodqueue.compare import estimate_json
 from goodqueue.measures.stats import Estimate
+
+if TYPE_CHECKING:
+    from goodqueue.search.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,8 @@ class Advice:
     """The comparison with Linux. Empty if it was not asked for."""
     kernel: str
     """Why Linux could not be run, or an empty text."""
+    tuning: "Tuning | str | None" = None
+    """The best values of the line's parameters, or why none are tuned. None if that was not asked for."""
 
     @property
     def choice(self) -> Tried:
@@ -203,7 +208,16 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "why_not": advice.kernel or None,
             "checks": [{**asdict(one), "off_percent": one.percent} for one in advice.checks],
         },
+        "tuned": _tuned_json(advice.tuning, version),
     }
+
+
+def _tuned_json(found: "Tuning | str | None", version: str) -> dict[str, Any] | None:
+    from goodqueue.search import tune_show
+
+    if found is None or isinstance(found, str):
+        return None if found is None else {"why_not": found}
+    return tune_show.as_json(found, version)
 
 
 def _tried_json(one: Tried) -> dict[str, Any]:

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from goodqueue.errors import UserError
+from goodqueue.measures.frames import carried
 from goodqueue.record import Record
 from goodqueue.record.reading import times_of
-
-SEGMENT, FRAME, ACK = 1448, 1514, 66
-"""Bytes of a full segment's data, of its frame, and of an ACK's frame, with timestamps (RFC 7323)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +27,9 @@ class Found:
 def found(files: Sequence[str]) -> Found:
     """Return the link in Flent's data files. Raises UserError if a file is not Flent's, or has no ping.
 
-    The rate is TCP's goodput in both directions, with its headers and the ACKs of the other direction: one ACK per
-    two segments (RFC 9293, 3.8.6.3). The base RTT is the shortest ping. The additional delay of pings while the flows
-    ran is the queue's. If both directions were loaded, each gets half of it.
+    The rate is TCP's goodput in both directions, with its headers and the ACKs of the other direction. The base RTT is
+    the shortest ping. The additional delay of pings while the flows ran is the queue's. If both directions were loaded,
+    each gets half of it.
     """
     from goodqueue.flent import importing, reading
 
@@ -63,9 +61,8 @@ def _rates_bps(record: Record) -> tuple[float, float]:
     """Return the rates down and up while all flows ran, in frames."""
     goodput = {direction: 1e6 * sum(flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction)
                for direction in ("down", "up")}  # fmt: skip
-    acks = ACK / (2 * SEGMENT)
     return tuple(  # type: ignore[return-value]
-        goodput[direction] * FRAME / SEGMENT + goodput[other] * acks if goodput[direction] else 0.0
+        carried(goodput[direction], goodput[other]) if goodput[direction] else 0.0
         for direction, other in (("down", "up"), ("up", "down"))
     )
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from goodqueue import _goodqueue
 from goodqueue.advise.candidates import STATION, Candidate
 from goodqueue.advise.choosing import SINGLE
 from goodqueue.advise.framing import HEADER
@@ -177,19 +178,8 @@ def _trace(question: Question, direction: str, rate: int, seed: int, folder: Pat
     file = folder / f"{direction}-{rate}-{seed}.mahimahi"
     if not file.exists():
         drawn = 2 * seed + (direction == "up")
-        file.write_bytes(_radio(rate, drawn))
+        file.write_text(_goodqueue.generate_rates("lte", f"{rate}bit", "60s", drawn), encoding="ascii")
     return str(file)
-
-
-def _radio(rate: int, drawn: int) -> bytes:
-    """Return LTE rates whose mean is ``rate``. A minute of rates seldom has the mean that was asked for."""
-    from goodqueue import _goodqueue
-
-    asked = float(rate)
-    for _ in range(3):
-        made = _goodqueue.generate_rates("lte", f"{asked:.0f}bit", "60s", drawn).encode("ascii")
-        asked *= rate / _goodqueue.mean_rate_bps(made)
-    return made
 
 
 def _cell(question: Question, options: dict[str, Any], truth: Truth) -> Scenario:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from goodqueue.advise import commands
 from goodqueue.advise.answer import Advice, Change, Check, Tried
 from goodqueue.advise.candidates import FAIR
-from goodqueue.advise.choosing import ADDED_KEY, FELT, SINGLE_KEY
+from goodqueue.advise.choosing import ADDED_KEY, FELT, SINGLE_KEY, TENTH
 from goodqueue.advise.gain import NOTICED, Gain
 from goodqueue.advise.question import USES, Question
 from goodqueue.measures.scores import letter
@@ -136,6 +136,7 @@ def sentences(advice: Advice) -> Iterator[str]:
     """Yield what stands below the table: a score, how sure the answer is, what would change it, what is assumed."""
     yield letters(advice)
     yield from sure(advice)
+    yield from tuned(advice)
     yield from doubts(advice)
     yield assumed(advice)
 
@@ -182,6 +183,19 @@ def _why_not(gain: Gain) -> str:
     if not gain.is_told_apart:
         return "which these seeds do not tell from none: the simpler line is taken"
     return f"but at most {plus_minus(gain.most)} in one use ({gain.use}): nobody feels less than {NOTICED:g}"
+
+
+def tuned(advice: Advice) -> Iterator[str]:
+    """Yield what tuning the line found, if it was asked for."""
+    from goodqueue.search import tune_show
+
+    if isinstance(advice.tuning, str):
+        yield f"Not tuned: {advice.tuning}."
+    elif advice.tuning is not None:
+        best = advice.tuning.best
+        gains = [abs(one.mean) / TENTH for one in best.gains if one is not None] if best else []
+        unfelt = f" Nobody feels less than {NOTICED:g} points: keep the line." if gains and max(gains) < NOTICED else ""
+        yield f"Tuned: {tune_show.answer(advice.tuning)}{unfelt}"
 
 
 def doubts(advice: Advice) -> Iterator[str]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 
-from goodqueue.advise import checking, framing, show, trying
+from goodqueue.advise import checking, framing, show, trying, tuned
 from goodqueue.advise import question as asking_of
 from goodqueue.advise.answer import Advice as Answer
 from goodqueue.advise.answer import Change, Check, Doubt, Tried
@@ -109,6 +109,7 @@ def advise(
     overhead: int | None = None,
     wan: str | None = None,
     verify: bool = False,
+    tune: bool = False,
     quick: bool = False,
     seeds: int | None = None,
     seed: int = 1,
@@ -130,6 +131,7 @@ def advise(
         overhead: The bytes that the line adds to an IP packet. If None, those of the kind of link.
         wan: The router's interface to the Internet.
         verify: Whether to run the answer on Linux's own qdiscs too.
+        tune: Whether to search for a better rate and ``rtt`` of cake, judged on other links.
         quick: Whether to run only 3 seeds (4 for a radio), of half the length.
         seeds: Number of runs per line.
         seed: The first seed.
@@ -167,4 +169,7 @@ def advise(
     if verify:
         with terminal.progress("Linux's own qdiscs") as progress:
             answer = checking.checked(answer, progress)
+    if tune:
+        with terminal.progress("A better rate and rtt") as progress:
+            answer = tuned.tuned(answer, workers, progress)
     return Advice(answer)

@@ -62,6 +62,9 @@ def advise(
     verify: Annotated[
         bool, typer.Option("--verify", help="Run the answer also on Linux's own qdiscs. This takes minutes.")
     ] = False,
+    tune: Annotated[
+        bool, typer.Option("--tune", help="Search for a better rate and rtt of cake, judged on other links.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="3 seeds of half the length.")] = False,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write a report: a page, JSON, and the scenarios.")
@@ -127,14 +130,19 @@ def advise(
     if verify:
         with terminal.progress("Linux's own qdiscs") as progress:
             advice = checking.checked(advice, progress)
+    if tune:
+        from goodqueue.advise import tuned
+
+        with terminal.progress("A better rate and rtt") as progress:
+            advice = tuned.tuned(advice, workers, progress)
     written = None
     if out is not None:
         from goodqueue.advise import report
 
         command = options.command(
             "advise", down=down, up=up, rtt=rtt, link=link, use=None if use == USES else use, buffer=buffer,
-            trace=trace, pppoe=pppoe, vlan=vlan, overhead=overhead, wan=wan, verify=verify, quick=quick, seeds=seeds,
-            seed=None if seed == FIRST_SEED else seed, flent=files,
+            trace=trace, pppoe=pppoe, vlan=vlan, overhead=overhead, wan=wan, verify=verify, tune=tune, quick=quick,
+            seeds=seeds, seed=None if seed == FIRST_SEED else seed, flent=files,
         )  # fmt: skip
         written, _ = output.write(out, force, lambda folder: report.write(folder, advice, command))
     if json:

@@ -15,7 +15,7 @@ def generate(
         str | None,
         typer.Option(
             metavar="RATE",
-            help="Long-run mean rate of lte and starlink. One file can be far from it: its own mean is printed.",
+            help="The mean rate of lte and starlink, over the whole file.",
         ),
     ] = None,
     length: Annotated[str, typer.Option(metavar="TIME", help="Length of the file; then it repeats.")] = "60s",

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.measures.frames import carried
 from goodqueue.record import Scenario
 from goodqueue.search import fitting, observed, ranges
 from goodqueue.search import numbers as known
@@ -136,12 +137,10 @@ def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan
 
 
 def _rates(measured: observed.Numbers) -> list[Range]:
-    from goodqueue.advise.flent import ACK, FRAME, SEGMENT
-
     found = []
     goodput = {way: measured.get(f"goodput_{way}_mbps", 0.0) for way in ("down", "up")}
     for way, other, key in (("down", "up", "bottleneck.rate"), ("up", "down", "bottleneck.up.rate")):
-        rate = goodput[way] * FRAME / SEGMENT + goodput[other] * ACK / (2 * SEGMENT)
+        rate = carried(goodput[way], goodput[other])
         if goodput[way] > 0:
             low, high = (float(f"{share * rate:.3g}") for share in RATES)
         else:  # only ACKs were seen, which any faster rate carries

@@ -2,13 +2,15 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import _goodqueue
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.record import Scenario
 from goodqueue.scenario import parameters
 from goodqueue.search import ranges, subjects
-from goodqueue.search.facts import Number
+from goodqueue.search.facts import Facts, Number
 from goodqueue.search.ranges import Range
 
 WHERE = "bottleneck.qdisc."
@@ -21,6 +23,33 @@ TIMES = 8.0
 """The usual range: from the value of the line, or the default, divided by this, to that value times this."""
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the bottleneck whose parameters vary."""
+
+    line: str
+    ranges: Sequence[Range]
+
+    def put(self, scenario: Scenario, values: Facts) -> None:
+        """Set the line with ``values`` in ``scenario``, in place. Raises UserError."""
+        scenario["bottleneck"]["qdisc"] = self.line
+        known = [one for one in self.ranges if name(one) in values]
+        ranges.put(scenario, known, [float(values[name(one)]) for one in known])
+
+    def short(self, values: Facts) -> str:
+        """Return the line as a person would write it: what was tuned, after the line that was given."""
+        words = self.line.split()
+        for one in self.ranges:
+            if name(one) not in values:
+                continue
+            text = one.text(float(values[name(one)]))
+            if name(one) in words[:-1]:
+                words[words.index(name(one)) + 1] = text
+            else:
+                words += [name(one), text]
+        return " ".join(words)
 
 
 def find(line: str, wanted: Sequence[str]) -> list[Range]:

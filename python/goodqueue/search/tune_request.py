@@ -49,8 +49,7 @@ def plan(
         raise UserError(Option("method", method), f"accepted: {', '.join(optimising.METHODS)}")
     training, held_out = _cases(link)
     found = Plan(
-        subject.line,
-        knobs.find(subject.line, vary),
+        knobs.Line(subject.line, knobs.find(subject.line, vary)),
         _goals(large, small),
         _wants(wants),
         training,
@@ -64,7 +63,7 @@ def plan(
         made = copy.deepcopy(case.scenario)
         made["bottleneck"]["qdisc"] = subject.line
         scenarios.resolve(made, case.name)
-    for one in found.ranges:
+    for one in found.tuned.ranges:
         for end in (one.fact.low, one.fact.high):
             _check_end(subject.line, one, end)
     return found

@@ -10,7 +10,6 @@ from goodqueue.files import output
 from goodqueue.measures.stats import Estimate
 from goodqueue.pages import Code, Figure, Section, Text, draw, render
 from goodqueue.search import knobs
-from goodqueue.search.facts import Facts
 from goodqueue.search.tuning import Goal, Judged, Tuning
 from goodqueue.show.tables import Table
 
@@ -35,24 +34,22 @@ def parts(found: Tuning) -> Iterator[str | Table]:
 def describe(found: Tuning) -> str:
     """Return what was tried."""
     plan = found.plan
-    varied = ", ".join(one.said.removeprefix(knobs.WHERE) for one in plan.ranges)
+    varied = ", ".join(one.said.removeprefix(knobs.WHERE) for one in plan.tuned.ranges)
     wants = f"; wanted: {', '.join(one.text for one in plan.wants)}" if plan.wants else ""
     goals = ", ".join(f"{'high' if one.is_large else 'low'} {one.metric.key}" for one in plan.goals)
-    return (
-        f"{plan.line}: {varied}; {goals}{wants}. {len(found.tried)} candidates on {len(plan.training)} scenarios, "
-        f"{plan.seeds} seeds each; {found.runs} runs."
-    )
+    tried = f"{len(found.tried)} candidates on {len(plan.training)} scenarios, {plan.seeds} seeds each"
+    return f"{plan.tuned.short({})}: {varied}; {goals}{wants}. {tried}; {found.runs} runs."
 
 
 def answer(found: Tuning) -> str:
     """Return the answer: the best line, or that the default is as good."""
-    best, line = found.best, found.plan.line
+    best, line = found.best, found.plan.tuned.short({})
     if best is None:
         missed = [one.missed for one in found.tried]
         if found.plan.wants and (not missed or min(missed) > 0):
             return f"No candidate has all that is wanted in all scenarios. {_nearest(found)}"
         return f"{line} is as good as any candidate: none gains in one goal without a loss in another."
-    words = f"`{short(found, best.candidate.values)}`"
+    words = f"`{best.candidate.line}`"
     gains = ", ".join(
         f"{goal.metric.key} {ratio(one, goal)}" for goal, one in zip(found.plan.goals, best.gains, strict=True)
     )
@@ -68,20 +65,7 @@ def answer(found: Tuning) -> str:
 
 def _nearest(found: Tuning) -> str:
     nearest = min(found.tried, key=lambda one: one.missed)
-    return f"The nearest is `{short(found, nearest.values)}`."
-
-
-def short(found: Tuning, values: Facts) -> str:
-    """Return the line as a person would write it: what was tuned, after the line that was given."""
-    words = found.plan.line.split()
-    for one in found.plan.ranges:
-        name = knobs.name(one)
-        text = one.text(float(values[name]))
-        if name in words[:-1]:
-            words[words.index(name) + 1] = text
-        else:
-            words += [name, text]
-    return " ".join(words)
+    return f"The nearest is `{nearest.line}`."
 
 
 def ratio(gain: Estimate | None, goal: Goal) -> str:
@@ -102,14 +86,14 @@ def table(found: Tuning) -> Table:
     same = found.plan.held_out is found.plan.training
     where = "the same scenarios with other seeds" if same else "scenarios that were held out"
     many = f"{len(found.plan.held_out)} {where}, with 95 % intervals over them"
-    notes = [f"× 1 is `{found.plan.line}`; {many}. A loss of 1 % counts as none."]
+    notes = [f"× 1 is `{found.plan.tuned.short({})}`; {many}. A loss of 1 % counts as none."]
     return Table.of("Trade-offs", rows, notes, texts=("line", "verdict"))
 
 
 def _row(found: Tuning, one: Judged) -> dict[str, str]:
     goals = zip(found.plan.goals, one.gains, strict=True)
     mark = " *" if one is found.best else ""
-    row = {"line": short(found, one.candidate.values) + mark}
+    row = {"line": one.candidate.line + mark}
     row |= {goal.metric.key: ratio(gain, goal) for goal, gain in goals}
     if found.plan.wants:
         row["wants hold"] = f"{one.wants_hold}/{found.held_out_runs}"
@@ -128,8 +112,8 @@ def as_json(found: Tuning, version: str) -> dict[str, Any]:
     return {
         "made_by": "goodqueue tune",
         "version": version,
-        "line": plan.line,
-        "ranges": [one.said.removeprefix(knobs.WHERE) for one in plan.ranges],
+        "line": plan.tuned.short({}),
+        "ranges": [one.said.removeprefix(knobs.WHERE) for one in plan.tuned.ranges],
         "goals": [{"metric": one.metric.key, "better": "high" if one.is_large else "low"} for one in plan.goals],
         "wants": [one.text for one in plan.wants],
         "training": [one.name for one in plan.training],
@@ -140,7 +124,7 @@ def as_json(found: Tuning, version: str) -> dict[str, Any]:
         "evaluations": len(found.tried),
         "runs": found.runs,
         "answer": answer(found),
-        "best": None if found.best is None else short(found, found.best.candidate.values),
+        "best": None if found.best is None else found.best.candidate.line,
         "front": [_judged(found, one) for one in found.front],
         "candidates": [
             {"values": dict(one.values), "gains": list(one.gains), "missed": one.missed} for one in found.tried
@@ -151,7 +135,7 @@ def as_json(found: Tuning, version: str) -> dict[str, Any]:
 def _judged(found: Tuning, one: Judged) -> dict[str, Any]:
     goals = zip(found.plan.goals, one.gains, strict=True)
     return {
-        "line": short(found, one.candidate.values),
+        "line": one.candidate.line,
         "values": dict(one.candidate.values),
         "gains": {
             goal.metric.key: None if gain is None else {"mean": gain.mean, "half_width": gain.half_width}
@@ -184,13 +168,13 @@ def _page(folder: Path, found: Tuning, command: str) -> str:
         across, along = found.plan.goals[:2]
         points = [_ratios(found, one.gains) for one in found.tried if not one.missed]
         front = [_ratios(found, one.candidate.gains) for one in found.front]
-        drawn = tuning.figure(points, front, (across.metric.key, along.metric.key), found.plan.line)
+        drawn = tuning.figure(points, front, (across.metric.key, along.metric.key), found.plan.tuned.short({}))
         svg = style.save(drawn, folder, "tuning")
         caption = "Each candidate on the scenarios for tuning. The line joins those that no other beats in both goals."
         sections.append(Figure("", caption, svg, "tuning"))
     if found.front:
         sections.append(table(found))
-    return render(f"Tuning {found.plan.line}", [*sections, Section("The search", [Code(command)])])
+    return render(f"Tuning {found.plan.tuned.short({})}", [*sections, Section("The search", [Code(command)])])
 
 
 def _ratios(found: Tuning, gains: Sequence[float]) -> tuple[float, float]:

@@ -10,11 +10,12 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from goodqueue.measures.metrics import Metric, mean
 from goodqueue.measures.stats import Estimate, estimate
 from goodqueue.record import Record, Scenario
-from goodqueue.search import knobs, ranges
+from goodqueue.search import knobs
 from goodqueue.search.cases import Case
 from goodqueue.search.conditions import Condition
 from goodqueue.search.facts import Facts, Value
@@ -54,12 +55,28 @@ class Goal:
         return ratio if self.is_large else -ratio
 
 
+class Tuned(Protocol):
+    """What is tuned: the parameters of a line, or of a line in each direction."""
+
+    @property
+    def ranges(self) -> Sequence[Range]:
+        """The parameters that vary."""
+        ...
+
+    def put(self, scenario: Scenario, values: Facts) -> None:
+        """Set what is tuned in ``scenario``, in place: with ``values``, or as it was given if there are none."""
+        ...
+
+    def short(self, values: Facts) -> str:
+        """Return what is tuned as a person would write it, with ``values`` or as it was given."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is tuned, and for what."""
 
-    line: str
-    ranges: Sequence[Range]
+    tuned: Tuned
     goals: Sequence[Goal]
     wants: Sequence[Condition]
     training: Sequence[Case]
@@ -72,7 +89,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A line with its values."""
+    """Values, and what is tuned with them."""
 
     line: str
     values: Facts
@@ -141,38 +158,26 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Tun
     training = _Side(plan.training, range(1, plan.seeds + 1), run)
     beside = training.records(plan, [{}])[0]
     assert beside is not None  # `request.tune` has resolved the line, and all scenarios
-    base = _candidate(plan, plan.line, {}, beside, beside)
+    base = _candidate(plan, {}, beside, beside)
     optimiser = Optimiser(plan.method, plan.seed, len(plan.goals))
     tried: list[Candidate] = []
 
     def choose_all(choose: Callable[..., Value]) -> Facts:
-        return {knobs.name(one): choose(one.fact) for one in plan.ranges}
+        return {knobs.name(one): choose(one.fact) for one in plan.tuned.ranges}
 
     while len(tried) < plan.evaluations:
         batch = optimiser.ask(choose_all, min(BATCH, plan.evaluations - len(tried)))
         found = training.records(plan, [one.built for one in batch])
-        made = [
-            _candidate(plan, line_of(plan, one.built), one.built, own, beside)
-            for one, own in zip(batch, found, strict=True)
-        ]
+        made = [_candidate(plan, one.built, own, beside) for one, own in zip(batch, found, strict=True)]
         optimiser.tell(batch, [one.scores for one in made])
         tried += made
         progress(0.9 * len(tried) / plan.evaluations)
     return _judged(plan, run, base, tried)
 
 
-def line_of(plan: Plan, values: Facts) -> str:
-    """Return the line with ``values``."""
-    made = _with_line({"bottleneck": {}}, plan, values)
-    return str(made["bottleneck"]["qdisc"])
-
-
 def _with_line(scenario: Scenario, plan: Plan, values: Facts) -> Scenario:
     made = copy.deepcopy(scenario)
-    made["bottleneck"]["qdisc"] = plan.line
-    numbers = [values.get(knobs.name(one)) for one in plan.ranges]
-    known = [(one, float(value)) for one, value in zip(plan.ranges, numbers, strict=True) if value is not None]
-    ranges.put(made, [one for one, _ in known], [value for _, value in known])
+    plan.tuned.put(made, values)
     return made
 
 
@@ -198,9 +203,8 @@ class _Side:
         )
 
 
-def _candidate(
-    plan: Plan, line: str, values: Facts, own: dict[str, Record] | None, beside: dict[str, Record]
-) -> Candidate:
+def _candidate(plan: Plan, values: Facts, own: dict[str, Record] | None, beside: dict[str, Record]) -> Candidate:
+    line = plan.tuned.short(values)
     if own is None:
         return Candidate(line, values, tuple(REFUSED for _ in plan.goals), -REFUSED)
     means = [mean(goal.gain(own[key], beside[key]) for key in beside) for goal in plan.goals]

@@ -27,7 +27,7 @@ pub(crate) enum Shape {
 /// models such a link as a Poisson process whose rate wanders (Winstein et al. 2013, section 3).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cellular {
-    /// The long-run rate, outages included.
+    /// The rate over the whole trace, outages included.
     pub(crate) mean: Rate,
     /// Standard deviation of the logarithm of the rate. The standard deviation of the rate itself is
     /// sqrt(exp(deviation^2) - 1) times its mean.
@@ -42,6 +42,10 @@ pub(crate) struct Cellular {
 }
 
 impl Cellular {
+    fn outages_per_milli(&self) -> f64 {
+        self.outages_per_minute / 60_000.0
+    }
+
     /// Returns the parameters of LTE in a moving car.
     pub(crate) const fn lte(mean: Rate) -> Self {
         Self {
@@ -62,6 +66,7 @@ impl Cellular {
 /// 0.5 and 1.5 times the mean. A rate cannot show the jump of delay and the losses at the edges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Starlink {
+    /// The rate over the whole trace.
     pub(crate) mean: Rate,
     /// The largest distance of a rate from the mean, as a share of the mean from 0 to 1. The assumption above is 0.5.
     pub(crate) spread: f64,
@@ -101,7 +106,7 @@ pub(crate) fn generate(shape: Shape, length: Duration, seed: u64) -> Result<Rate
     let millis = millis.ok_or_else(|| format!("found a length of {length}; accepted: 1ms to 49 days"))?;
     let random = |name| Streams::new(seed).stream(name, 0);
     match shape {
-        Shape::Cellular(cellular) => cellular.draw(millis, random("cellular")),
+        Shape::Cellular(cellular) => cellular.draw(millis, random("cellular"), random("opportunities")),
         Shape::Starlink(starlink) => starlink.draw(length, random("starlink")),
         Shape::MmWave(wave) => wave.draw(length, random("mmwave")),
     }
@@ -120,66 +125,99 @@ fn within(random: &mut Stream, (least, most): (u64, u64)) -> u64 {
 }
 
 impl Cellular {
-    fn draw(self, millis: u32, mut random: Stream) -> Result<RateTrace, String> {
+    /// Draws the wandering rate, scales it to the mean, and draws as many opportunities as the mean has.
+    ///
+    /// If the number of events of a Poisson process and the last event are given, the gaps between the events divide
+    /// the expected number like as many exponential numbers divide their sum. Both streams are read twice, so that no
+    /// list of milliseconds is kept.
+    fn draw(self, millis: u32, random: Stream, mut gaps: Stream) -> Result<RateTrace, String> {
         if !(0.0..=2.0).contains(&self.deviation) {
             return Err(format!("found a deviation of {}; accepted: 0 to 2", self.deviation));
         }
         if !(0.0..=600.0).contains(&self.outages_per_minute) {
             return Err(format!("found {} outages a minute; accepted: 0 to 600", self.outages_per_minute));
         }
-        let per_milli = self.mean.as_bps() as f64 / 1e3 / (f64::from(FRAME_BYTES) * 8.0);
-        let expected = per_milli * f64::from(millis);
-        if expected > 0.5 * MOST_LINES as f64 {
+        let expected = self.mean.as_bps() as f64 / 1e3 / (f64::from(FRAME_BYTES) * 8.0) * f64::from(millis);
+        if expected > MOST_LINES as f64 {
             return Err(format!(
-                "found {expected:.0} packets at {}; accepted: up to {}",
-                self.mean,
-                MOST_LINES / 2
+                "found {expected:.0} packets at {}; accepted: up to {MOST_LINES}",
+                self.mean
             ));
         }
-        // The exponential of a normal number has the mean exp(deviation^2 / 2). Outages take their share of the time.
-        let (per_up, outage) = (self.outages_per_minute / 60_000.0, self.outage.as_millis_f64());
-        let typical = per_milli * (1.0 + per_up * outage) / libm::exp(self.deviation * self.deviation / 2.0);
-        let kept = libm::exp(-f64::from(TICK) / self.correlation_time.as_millis_f64());
-        let drawn = libm::sqrt(1.0 - kept * kept);
-        let normal = |random: &mut Stream| Distribution::Normal.draw(random);
-        let mut level = normal(&mut random); // in standard deviations
-        let mut pace = typical * libm::exp(self.deviation * level); // opportunities per millisecond
-        let (mut up, mut down) = (exponential(&mut random) / per_up, 0.0); // ms until the next outage, ms left of it
-        let mut next = exponential(&mut random); // what is left of the expected number until the next opportunity
-        let mut list = Vec::with_capacity(expected as usize);
-        for now in 1..=millis {
-            if now % TICK == 0 {
-                level = kept * level + drawn * normal(&mut random);
-                pace = typical * libm::exp(self.deviation * level);
-            }
-            // Outages may begin and end within one millisecond.
-            let (mut left, mut sending) = (1.0_f64, 0.0);
-            while left > 0.0 {
-                let (step, is_down) = if down > 0.0 { (left.min(down), true) } else { (left.min(up), false) };
-                left -= step;
-                if is_down {
-                    down -= step;
-                    continue;
-                }
-                sending += step;
-                up -= step;
-                if up <= 0.0 {
-                    (down, up) = (exponential(&mut random) * outage, exponential(&mut random) / per_up);
-                }
-            }
-            next -= sending * pace;
-            while next <= 0.0 {
+        let count = (libm::round(expected) as usize).max(1);
+        let pace = Pace::new(self, random);
+        let whole: f64 = pace.clone().take(millis as usize).sum();
+        let mut again = gaps.clone();
+        let sum: f64 = (0..count).map(|_| exponential(&mut again)).sum();
+        let mut list = Vec::with_capacity(count);
+        let (mut sent, mut gone) = (0.0, exponential(&mut gaps));
+        for (now, pace) in (1..=millis).zip(pace) {
+            sent += pace;
+            while list.len() < count - 1 && gone / sum * whole <= sent {
                 list.push(now);
-                next += exponential(&mut random);
-            }
-            if list.len() > MOST_LINES {
-                return Err(format!("found more than {MOST_LINES} packets; accepted: up to as many"));
+                gone += exponential(&mut gaps);
             }
         }
-        if list.last() != Some(&millis) {
-            list.push(millis); // the list starts again at its last opportunity
-        }
+        list.resize(count, millis); // the list starts again at its last opportunity
         Opportunities::new(list, FRAME_BYTES).map(RateTrace::Opportunities).map_err(|refusal| refusal.why)
+    }
+}
+
+/// The wandering rate of a cellular link: the value of each millisecond, without a scale. It is 0 in an outage.
+#[derive(Clone)]
+struct Pace {
+    shape: Cellular,
+    random: Stream,
+    now: u32,
+    /// The logarithm, in standard deviations.
+    level: f64,
+    /// The value without outage.
+    value: f64,
+    /// Milliseconds until the next outage.
+    up: f64,
+    /// Milliseconds that are left of an outage.
+    down: f64,
+}
+
+impl Pace {
+    fn new(shape: Cellular, mut random: Stream) -> Self {
+        let level = Distribution::Normal.draw(&mut random);
+        let up = exponential(&mut random) / shape.outages_per_milli();
+        Self { shape, random, now: 0, level, value: libm::exp(shape.deviation * level), up, down: 0.0 }
+    }
+
+    /// Returns the share of the next millisecond without outage. Outages may begin and end within one millisecond.
+    fn sending(&mut self) -> f64 {
+        let (mut left, mut sending) = (1.0_f64, 0.0);
+        while left > 0.0 {
+            if self.down > 0.0 {
+                let step = left.min(self.down);
+                (left, self.down) = (left - step, self.down - step);
+                continue;
+            }
+            let step = left.min(self.up);
+            (left, self.up, sending) = (left - step, self.up - step, sending + step);
+            if self.up <= 0.0 {
+                self.down = exponential(&mut self.random) * self.shape.outage.as_millis_f64();
+                self.up = exponential(&mut self.random) / self.shape.outages_per_milli();
+            }
+        }
+        sending
+    }
+}
+
+impl Iterator for Pace {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        self.now += 1;
+        if self.now.is_multiple_of(TICK) {
+            let kept = libm::exp(-f64::from(TICK) / self.shape.correlation_time.as_millis_f64());
+            let drawn: f64 = Distribution::Normal.draw(&mut self.random);
+            self.level = kept * self.level + libm::sqrt(1.0 - kept * kept) * drawn;
+            self.value = libm::exp(self.shape.deviation * self.level);
+        }
+        Some(self.sending() * self.value)
     }
 }
 
@@ -190,12 +228,19 @@ impl Starlink {
         }
         let first = std::iter::once(Duration::ZERO);
         let edges = first.chain((0..).map(|number| Duration::from_secs(12 + 15 * number)));
-        let edges = edges.take_while(|edge| *edge < length);
-        let mean = self.mean.as_bps() as f64;
-        let rates = edges.map(|edge| {
-            let off = self.spread * (2.0 * random.next_f64() - 1.0);
-            (edge, ((mean * (1.0 + off)) as u64).max(1))
-        });
+        let mut intervals: Vec<(Duration, f64)> = edges
+            .take_while(|edge| *edge < length)
+            .map(|edge| (edge, 2.0 * random.next_f64() - 1.0))
+            .collect();
+        // Each rate moves by the same amount, so that the mean over the time is as asked. If one then is too far
+        // from the mean, all of them come nearer to it.
+        let ends = intervals.iter().skip(1).map(|(edge, _)| *edge).chain([length]);
+        let areas = intervals.iter().zip(ends).map(|((edge, off), end)| (end - *edge).as_secs_f64() * off);
+        let middle = areas.sum::<f64>() / length.as_secs_f64();
+        intervals.iter_mut().for_each(|(_, off)| *off -= middle);
+        let furthest = intervals.iter().fold(1.0_f64, |most, (_, off)| most.max(off.abs()));
+        let rate = |off: f64| self.mean.as_bps() as f64 * (1.0 + self.spread * off / furthest);
+        let rates = intervals.into_iter().map(|(edge, off)| (edge, (libm::round(rate(off)) as u64).max(1)));
         steps(rates.collect(), length)
     }
 }
