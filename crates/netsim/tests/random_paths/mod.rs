@@ -9,6 +9,9 @@ use goodqueue_netsim::{Direction, Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
+/// Access networks: with their defaults, and at the ends of their ranges.
+const ACCESS: &[&str] = &["starlink", "starlink spread 1 jump 1s turn 1s stall 10s loss 50"];
+
 const QDISCS: &[&str] = &[
     "pfifo limit 3",
     "bfifo limit 20000",
@@ -125,6 +128,8 @@ impl Draws<'_> {
                 if self.once(2) {
                     link["peak"] = self.rate(&["10gbit", "200mbit", "20mbit"]);
                 }
+            } else if self.once(6) {
+                link["access"] = json!(self.of(ACCESS));
             }
         }
         if self.once(3) {
