@@ -21,7 +21,17 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "host-stack"]
+    names = [
+        "ack-filter",
+        "asymmetric",
+        "bursts",
+        "cable-upstream",
+        "cbr-step",
+        "driver-ring",
+        "first",
+        "hidden-buffer",
+        "host-stack",
+    ]
     names += ["household", "isp", "lossy-wire", "lte", "media"]
     names += [
         "one-flow-codel",
@@ -33,6 +43,7 @@ def test_there_are_examples() -> None:
         "rrul",
         "rtt-fairness",
         "short-flows",
+        "starlink",
         "street",
         "subscribers",
         "two-bottlenecks",

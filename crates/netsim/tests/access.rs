@@ -61,15 +61,14 @@ fn an_access_network_is_deterministic_and_its_dice_follow_the_seed() {
     }
 }
 
-const WORDS: &[&str] = &["starlink"];
+const WORDS: &[&str] = &["starlink", "docsis", "docsis map 1ms ggr 1mbit"];
 
 /// A resolved scenario has every parameter, and reads back as itself.
 #[test]
 fn the_words_are_filled_in_and_read_back() {
     for words in WORDS {
-        let read = |asked: &Value| {
-            serde_json::to_value(Scenario::from_json(&asked.to_string()).unwrap()).unwrap()
-        };
+        let read =
+            |asked: &Value| serde_json::to_value(Scenario::from_json(&asked.to_string()).unwrap()).unwrap();
         let once = read(&scenario(words, false));
         let line = once["bottleneck"]["up"]["access"].as_str().unwrap();
         assert!(line.starts_with(words) && line.len() > words.len(), "{line}");
@@ -83,7 +82,11 @@ fn what_cannot_be_is_refused_in_one_line() {
     let table: &[(&str, Value, &str)] = &[
         ("access", json!(3), "bottleneck.access: found integer 3; accepted: starlink"),
         ("access", json!(""), "bottleneck.access: found "),
-        ("access", json!("starlnk"), "bottleneck.access: found \"starlnk\"; did you mean \"starlink\"? accepted: "),
+        (
+            "access",
+            json!("starlnk"),
+            "bottleneck.access: found \"starlnk\"; did you mean \"starlink\"? accepted: ",
+        ),
         ("access", json!("starlink trun 3ms"), "bottleneck.access: starlink: unknown word \"trun\""),
         ("access", json!("starlink spread 2"), "bottleneck.access: starlink spread: found \"2\"; accepted: "),
         ("bursts", json!("4ms"), "bottleneck.bursts: found one with `access`; accepted: none"),

@@ -61,7 +61,8 @@ impl Link {
         #[cfg(feature = "emulation")]
         if let Some(transmitter) = &mut special.transmitter {
             let cut: u64 = special.cut.iter().map(|packet| u64::from(packet.len())).sum();
-            transmitter.note(self.qdisc.backlog().bytes + cut);
+            let (waiting, pieces) = (self.qdisc.backlog(), special.cut.len() as u64);
+            transmitter.note(waiting.bytes + cut, u64::from(waiting.packets) + pieces);
         }
         let start = special.transmitter.as_mut().map_or(now, |transmitter| transmitter.start(now));
         let waits = self.qdisc.backlog().packets > 0
@@ -79,10 +80,12 @@ impl Link {
             };
             self.begin(now, &packet, length, duration, agenda);
             #[cfg(feature = "emulation")]
-            let crossed = special.transmitter.as_mut().map_or(Some(self.wire_free), |one| one.crosses(self.wire_free));
+            let crossed =
+                special.transmitter.as_mut().map_or(Some(self.wire_free), |one| one.crosses(self.wire_free));
             #[cfg(not(feature = "emulation"))]
             let crossed = Some(self.wire_free);
-            let (is_corrupted, arrives) = (is_corrupted || crossed.is_none(), crossed.unwrap_or(self.wire_free));
+            let (is_corrupted, arrives) =
+                (is_corrupted || crossed.is_none(), crossed.unwrap_or(self.wire_free));
             match self.pipes.of(&packet) {
                 _ if is_corrupted => self.ledger.fates.lost_behind(&packet),
                 PipeId::ONWARD => {

@@ -3,6 +3,7 @@
 //! Each kind is one file below this one: parameters as data, as those of a discipline are, and a [`Channel`]. A link
 //! keeps its rate, which is the kind's rate in the long run, and its discipline.
 
+mod docsis;
 mod starlink;
 
 use super::transmitter::Transmitter;
@@ -19,8 +20,8 @@ pub(crate) const ACCESS: Key<Access> = Key::optional("access", "\"starlink\"")
 
 /// What an access network does to the packets of one direction.
 pub(crate) trait Channel: std::fmt::Debug + Send + Sync {
-    /// Notes that `bytes` wait in the queue at the time of the next call.
-    fn note(&mut self, _bytes: u64) {}
+    /// Notes that `packets` of `bytes` in all wait in the queue at the time of the next call.
+    fn note(&mut self, _bytes: u64, _packets: u64) {}
     /// Does what [`Transmitter::start`] does.
     fn start(&mut self, now: Instant) -> Instant;
     /// Does what [`Transmitter::occupy`] does.
@@ -53,7 +54,7 @@ struct Kind {
 }
 
 /// Every kind.
-const KINDS: &[Kind] = &[starlink::KIND];
+const KINDS: &[Kind] = &[docsis::KIND, starlink::KIND];
 
 /// Returns the kinds with their parameters.
 pub(crate) fn specs() -> impl Iterator<Item = &'static QdiscSpec> {

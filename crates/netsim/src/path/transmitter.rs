@@ -95,11 +95,11 @@ impl Transmitter {
         }
     }
 
-    /// Tells an access network how many bytes wait in the queue, before the next call. A modem asks for so many.
+    /// Tells an access network what waits in the queue, before the next call. A modem asks for so much.
     #[cfg(feature = "emulation")]
-    pub(crate) fn note(&mut self, bytes: u64) {
+    pub(crate) fn note(&mut self, bytes: u64, packets: u64) {
         if let Self::Access { channel, .. } = self {
-            channel.note(bytes);
+            channel.note(bytes, packets);
         }
     }
 

@@ -239,7 +239,11 @@ impl Change {
             Err(error) => Err(ScenarioError::new(table.key(name), error.0)),
         };
         if let (Some(RateText(rate)), false) = (self.rate, *is_fixed) {
-            return refuse(&table.key("rate"), rate, "none, since the link has a trace, bursts or an access network");
+            return refuse(
+                &table.key("rate"),
+                rate,
+                "none, since the link has a trace, bursts or an access network",
+            );
         }
         if let Some(RateText(rate)) = self.rate {
             *link = Link { rate, ..*link };

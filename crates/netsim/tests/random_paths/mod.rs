@@ -10,7 +10,13 @@ use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
 /// Access networks: with their defaults, and at the ends of their ranges.
-const ACCESS: &[&str] = &["starlink", "starlink spread 1 jump 1s turn 1s stall 10s loss 50"];
+const ACCESS: &[&str] = &[
+    "starlink",
+    "starlink spread 1 jump 1s turn 1s stall 10s loss 50",
+    "docsis channel 10tbit",
+    "docsis map 50ms channel 10tbit ggr 8bit",
+    "docsis map 100us channel 10tbit modems 1000 burst 1522",
+];
 
 const QDISCS: &[&str] = &[
     "pfifo limit 3",

@@ -23,31 +23,36 @@ use goodqueue_qdisc::param::{Args, Param, QdiscSpec, ms};
 use goodqueue_qdisc::params;
 use goodqueue_units::{Duration, Instant, Rate, Stream};
 
-const SPREAD: Param<f64> = Param::real("spread", "largest distance of a rate from the mean, as a share of the mean")
-    .default(0.5)
-    .source("an assumption");
-const JUMP: Param<Duration> = Param::time("jump", "range within which the base RTT moves with each assignment")
-    .range(Duration::ZERO, ms(1000))
-    .default(ms(10))
-    .source("an assumption");
-const TURN: Param<Duration> = Param::time("turn", "time between two turns of the terminal, in each direction")
-    .range(Duration::ZERO, ms(1000))
-    .default(ms(15))
-    .source("a mean difference of 7 ms between RTTs");
+const SPREAD: Param<f64> =
+    Param::real("spread", "largest distance of a rate from the mean, as a share of the mean")
+        .default(0.5)
+        .source("an assumption");
+const JUMP: Param<Duration> =
+    Param::time("jump", "range within which the base RTT moves with each assignment")
+        .range(Duration::ZERO, ms(1000))
+        .default(ms(10))
+        .source("an assumption");
+const TURN: Param<Duration> =
+    Param::time("turn", "time between two turns of the terminal, in each direction")
+        .range(Duration::ZERO, ms(1000))
+        .default(ms(15))
+        .source("a mean difference of 7 ms between RTTs");
 const STALL: Param<Duration> = Param::time("stall", "added to the RTT for 215 ms at an assignment")
     .range(Duration::ZERO, ms(10_000))
     .default(ms(74))
     .source("measurements");
-const LOSS: Param<f64> = Param::percent("loss", "share of lost packets; eight times as many at an assignment")
-    .default(0.13)
-    .source("measurements");
+const LOSS: Param<f64> =
+    Param::percent("loss", "share of lost packets; eight times as many at an assignment")
+        .default(0.13)
+        .source("measurements");
 
 const SPEC: QdiscSpec = QdiscSpec::new("starlink", params! { SPREAD, JUMP, TURN, STALL, LOSS })
     .not_in_linux()
     .summary("a satellite link: other rate and RTT every 15 s, with a stall")
     .source("Mohan et al. 2024; Huston 2024");
 
-pub(super) const KIND: Kind = Kind { spec: &SPEC, make: |args, rate, draws| Starlink::make(args, rate, draws) };
+pub(super) const KIND: Kind =
+    Kind { spec: &SPEC, make: |args, rate, draws| Starlink::make(args, rate, draws) };
 
 /// The time between two assignments.
 const EVERY: Duration = Duration::from_secs(15);
@@ -155,7 +160,8 @@ impl Channel for Starlink {
         }
         let mut out = sent + offset + if since < STALLED { self.stall } else { Duration::ZERO };
         if self.turn > Duration::ZERO {
-            let (turn, now) = (self.turn.as_nanos(), out.as_nanos() + self.turn.as_nanos() - phase.as_nanos());
+            let (turn, now) =
+                (self.turn.as_nanos(), out.as_nanos() + self.turn.as_nanos() - phase.as_nanos());
             out += Duration::from_nanos((turn - now % turn) % turn);
         }
         self.latest = self.latest.max(out);
