@@ -22,10 +22,10 @@ LESSONS = sorted((ROOT / "web" / "lessons").glob("*.toml"))
 WITH_FILES = {"lte"}
 """Examples that name a file beside them, which a browser does not have."""
 
-WITHOUT_FEATURE = {"cable-upstream", "isp", "receive-side", "rpm", "starlink", "street", "subscribers", "video"}
+WITHOUT_FEATURE = {"cable-upstream", "isp", "lld", "receive-side", "rpm", "starlink", "street", "subscribers", "video"}
 """Examples whose links or traffic the page's module leaves out, for its size."""
 
-WITHOUT = {"netem", "hfsc", "drr", "ets", "mq"}
+WITHOUT = {"netem", "docsis_lld", "hfsc", "drr", "ets", "mq"}
 """Disciplines that the page's module leaves out, for its size, and those that stand in trees alone."""
 
 pytestmark = pytest.mark.needs("page")
