@@ -175,12 +175,12 @@ def test_a_hog_in_the_low_latency_queue_is_sanctioned() -> None:
         assert game["rtt_ms"] is not None
         return float(game["rtt_ms"]["p50"]) - 20  # type: ignore[arg-type]
 
-    protected = measured("lld", "duration=10s")
+    protected = measured("lld", "duration=20s")
     assert (
         game_ms(protected)
         < 3
         < 8
-        < game_ms(measured("lld", "duration=10s", "bottleneck.up.qdisc=docsis_lld noprotection"))
+        < game_ms(measured("lld", "duration=20s", "bottleneck.up.qdisc=docsis_lld noprotection"))
     )
 
 

@@ -138,7 +138,8 @@ impl Draws<'_> {
                 link["access"] = json!(self.of(ACCESS));
             }
         }
-        if self.once(3) {
+        // An access network with a ring is refused.
+        if link.get("access").is_none() && self.once(3) {
             link["ring"] = self.count(&[1, 2, 8, 40]);
             if self.once(2) {
                 link["bql"] = json!(self.of(&["dynamic", "1514B", "0B"]));

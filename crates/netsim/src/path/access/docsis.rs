@@ -16,19 +16,18 @@
 //!   end, which grants it in later MAPs.
 //! - **Contention.** `modems` other modems send `requests` requests per second each, at 16 opportunities per MAP. A
 //!   request that meets another one at its opportunity is lost. The modem knows when a MAP comes without its grant.
-//!   Then it doubles its window, from 16 to 256 opportunities, and draws its next opportunity. (A head end's default
-//!   is 4 to 256. Here the first window is one MAP.) The others are no state machines: with their own repetitions
-//!   their requests are a Poisson process, as in slotted ALOHA, and the load must have an equilibrium. After 16 tries
-//!   a modem would drop the packet. Here it begins again with the smallest window.
+//!   Then it doubles its window, from 16 to 256 opportunities, and draws its next one (a head end's default is 4 to
+//!   256). The others are no state machines: with their own repetitions their requests are a Poisson process, as in
+//!   slotted ALOHA, and the load must have an equilibrium. After 16 tries a modem would drop the packet. Here it begins
+//!   again with the smallest window.
 //! - **Proactive grants** (PGS): with `ggr`, each MAP has a grant of at least this rate without a request, always at
 //!   the same place.
 //!
 //! A lone packet therefore takes 1.75 ms, and three times a random part of a MAP interval: 4.75 ms on average at 2 ms,
 //! and 3.25 ms at 1 ms. With proactive grants it takes 0.45 ms and once a random part.
 //!
-//! Not modelled: several channels, ranging, the head end's schedule among flows, and grants above the request for
-//! headers (the model of CableLabs adds 5 %). Each packet takes 14 bytes more on the channel (MAC header and FCS), each
-//! grant 8. `rate` and `peak` count packets as all links here do, without these.
+//! Not modelled: several channels, ranging, the head end's schedule among flows, grants above the request. A packet
+//! takes 14 bytes more on the channel (MAC header, FCS), and a grant 8. `rate` and `peak` count packets without these.
 
 use super::{Channel, Draws, Kind};
 use goodqueue_qdisc::param::{Args, Param, QdiscSpec, bps, ms, us};

@@ -55,8 +55,8 @@ impl Protection {
         bucket
     }
 
-    /// Adds a packet of `bytes` bytes to its flow's score, and returns whether it is sanctioned. `delay` is the delay of
-    /// the low-latency queue, and `probability` the probability at which it would mark (fill_bucket and qprotect).
+    /// Adds a packet to its flow's score, and returns whether the packet is sanctioned. `delay` is the delay of the
+    /// low-latency queue, and `probability` the probability at which it would mark (fill_bucket and qprotect).
     pub(super) fn sanctions(
         &mut self,
         now: Instant,
