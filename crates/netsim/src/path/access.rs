@@ -43,6 +43,10 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
+    pub(crate) const fn new(streams: Streams, link: u64) -> Self {
+        Self { streams, link }
+    }
+
     /// Returns draws for a channel that is only built to see whether it can be.
     pub(crate) const TRIAL: Self = Self { streams: Streams::new(0), link: 0 };
 }

@@ -3,7 +3,7 @@
 
 use super::transmitter::Transmitter;
 use goodqueue_hosts::keys::{Result, Table};
-use goodqueue_units::Rate;
+use goodqueue_units::{Rate, Streams};
 use serde::Serialize;
 
 /// The access network that this build has not.
@@ -15,6 +15,10 @@ pub enum Access {}
 pub(crate) struct Draws;
 
 impl Draws {
+    pub(crate) const fn new(_streams: Streams, _link: u64) -> Self {
+        Self
+    }
+
     /// The only value.
     pub(crate) const TRIAL: Self = Self;
 }

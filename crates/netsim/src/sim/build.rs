@@ -173,10 +173,7 @@ impl Build<'_, '_> {
 
     /// Returns the random numbers of the access network at `place`.
     fn draws(&self, place: Place) -> Draws {
-        #[cfg(feature = "emulation")]
-        return Draws { streams: Streams::new(self.scenario.seed), link: place.number().1 };
-        #[cfg(not(feature = "emulation"))]
-        return Draws::TRIAL;
+        Draws::new(Streams::new(self.scenario.seed), place.number().1)
     }
 
     /// Builds the counters of the queue at `place`, for this number of `flows`.
