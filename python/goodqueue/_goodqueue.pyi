@@ -656,6 +656,9 @@ def qdiscs() -> str:
 def classful() -> str:
     """Return the disciplines with classes: a list of name, summary, source, params and class_params."""
 
+def access() -> str:
+    """Return the kinds of access networks: a list of name, summary, source and params."""
+
 def linux() -> str:
     """Return the releases of Linux, the default one, and since when each discipline is there and what changed."""
 

@@ -690,6 +690,32 @@ def test_what_is_said_goes_before_what_was_measured(real: str, goodqueue: Callab
     assert "of queue each way" in said
 
 
+# --- access networks -------------------------------------------------------------------------------------------------
+
+ACCESS = {
+    "starlink": "--down 120mbit --up 12mbit --rtt 20ms --link starlink",
+    "lld": "--down 100mbit --up 20mbit --rtt 15ms --link lld",
+}
+
+
+@pytest.mark.parametrize("name", ACCESS)
+def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_path: Path) -> None:
+    words = ACCESS[name].split()
+    given = dict(zip([word.removeprefix("--") for word in words[::2]], words[1::2], strict=True))
+    one = question.ask(given["down"], given["up"], given["rtt"], name, "games", None, None, 1, quick=True)
+    for candidate in candidates.of(one):
+        found = scenario.resolve(scenarios.scenario(one, candidate, 1, Truth(), tmp_path))
+        hops = {hop["name"]: hop for hop in found["hop"]}
+        access = {place: hop.get("access", "").partition(" ")[0] for place, hop in hops.items()}
+        queues = {hop["qdisc"].partition(" ")[0] for hop in hops.values()}
+        if name == "starlink":
+            assert (access, queues) == ({"provider": name, "modem": name}, {"pfifo_head_drop"}), candidate.label
+        else:
+            assert (access, queues) == ({"provider": "", "modem": "docsis"}, {"docsis_lld"}), candidate.label
+    assert not page.of(one, candidates.of(one)[0], candidates.of(one)[1]), "the page has no access networks"
+    assert checking.check(one, candidates.of(one)[0], lambda _: None) == ([], checking.ACCESS)
+
+
 # --- refusals --------------------------------------------------------------------------------------------------------
 
 

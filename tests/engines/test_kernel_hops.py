@@ -191,6 +191,10 @@ def test_a_file_of_rates_is_changes(tmp_path: Path) -> None:
     [
         ({"bottleneck": BOTTLENECK | {"ring": 8}}, "bottleneck.ring: found 8; accepted by the kernel engine: none, as"),
         (
+            {"bottleneck": BOTTLENECK | {"access": "docsis", "up": {"rate": "1mbit"}}},
+            'bottleneck.access: found "docsis map 2ms ',
+        ),
+        (
             {"bottleneck": BOTTLENECK | {"bursts": "4ms", "up": {"rate": "1mbit"}}},
             'bottleneck.bursts: found "4ms"; accepted by the kernel engine: a rate or a file of rates',
         ),

@@ -21,8 +21,18 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 
 
 def test_there_are_examples() -> None:
-    names = ["ack-filter", "asymmetric", "bursts", "cbr-step", "driver-ring", "first", "hidden-buffer", "host-stack"]
-    names += ["household", "isp", "lossy-wire", "lte", "media"]
+    names = [
+        "ack-filter",
+        "asymmetric",
+        "bursts",
+        "cable-upstream",
+        "cbr-step",
+        "driver-ring",
+        "first",
+        "hidden-buffer",
+        "host-stack",
+    ]
+    names += ["household", "isp", "lld", "lossy-wire", "lte", "media"]
     names += [
         "one-flow-codel",
         "packmime",
@@ -33,6 +43,7 @@ def test_there_are_examples() -> None:
         "rrul",
         "rtt-fairness",
         "short-flows",
+        "starlink",
         "street",
         "subscribers",
         "two-bottlenecks",
@@ -154,6 +165,23 @@ def test_packets_of_a_burst_wait_for_the_next_one() -> None:
     assert delay["p50"] is not None
     assert 1 < delay["p50"] < 3
     assert measured("bursts", "bottleneck.qdisc=codel")["queues"]["down"]["utilisation_percent"] > 95  # type: ignore[operator]
+
+
+def test_a_hog_in_the_low_latency_queue_is_sanctioned() -> None:
+    """With queue protection, the game waits for a grant alone: a random part of a MAP of 1 ms. Without, for 10 ms."""
+
+    def game_ms(record: Record) -> float:
+        game = next(app for app in record["apps"] if app["name"].startswith("game"))
+        assert game["rtt_ms"] is not None
+        return float(game["rtt_ms"]["p50"]) - 20  # type: ignore[arg-type]
+
+    protected = measured("lld", "duration=20s")
+    assert (
+        game_ms(protected)
+        < 3
+        < 8
+        < game_ms(measured("lld", "duration=20s", "bottleneck.up.qdisc=docsis_lld noprotection"))
+    )
 
 
 def test_a_wire_loses_in_groups_without_any_queue() -> None:

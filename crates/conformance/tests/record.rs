@@ -78,6 +78,8 @@ const LINES: &[&str] = &[
     "pie variant rfc8033 limit 100",
     "pie variant draft2013 ecn limit 100",
     "docsis_pie",
+    "docsis_lld",
+    "docsis_lld noprotection target 5ms low_buffer 2ms",
     "cake_mq txqueues 3 bandwidth 9mbit memlimit 100000",
     "cobalt limit 40",
     "fq_nocodel limit 60 flows 8",

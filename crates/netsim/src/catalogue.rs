@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 /// Returns every queue discipline with its parameters.
 #[must_use]
 pub fn qdiscs() -> Value {
-    let spec = |spec: &QdiscSpec| {
-        let params: Vec<Value> = spec.params.iter().map(param).collect();
-        json!({"name": spec.name, "summary": spec.summary, "source": spec.source, "params": params})
-    };
     registry::ALL.iter().map(spec).collect()
+}
+
+fn spec(spec: &QdiscSpec) -> Value {
+    let params: Vec<Value> = spec.params.iter().map(param).collect();
+    json!({"name": spec.name, "summary": spec.summary, "source": spec.source, "params": params})
 }
 
 fn param(param: &ParamSpec) -> Value {
@@ -52,6 +53,13 @@ pub fn classful() -> Value {
             "class_params": of_class})
     };
     CLASSFUL.iter().map(of).collect()
+}
+
+/// Returns every kind of access network with its parameters.
+#[cfg(feature = "emulation")]
+#[must_use]
+pub fn access() -> Value {
+    crate::path::access::specs().map(spec).collect()
 }
 
 /// Returns the releases of Linux, and each discipline that Linux has with what changed in which release.

@@ -1,6 +1,7 @@
 //! All tests of whole runs, as one program: each program would be compiled and linked on its own.
 #![allow(clippy::unwrap_used)] // clippy.toml's exemption covers test functions, not their helpers
 
+mod access;
 mod air;
 mod applications;
 mod behaviour;

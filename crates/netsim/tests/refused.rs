@@ -50,7 +50,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/bottleneck/rat",
             json!("1mbit"),
-            "bottleneck.rat: unknown key; did you mean \"rate\"? accepted: rate, qdisc, tc, trace, bursts, peak, ring, bql, rx_usecs, rx_frames, gro, buffer, up",
+            "bottleneck.rat: unknown key; did you mean \"rate\"? accepted: rate, qdisc, tc, trace, bursts, peak, access, ring, bql, rx_usecs, rx_frames, gro, buffer, up",
         ),
         ("/bottleneck/rate", json!(null), "bottleneck.rate: missing; accepted: a rate such as \"25mbit\""),
         (

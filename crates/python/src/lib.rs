@@ -173,6 +173,12 @@ fn classful() -> PyResult<String> {
     to_json(&catalogue::classful())
 }
 
+/// Returns every kind of access network with its parameters, as JSON.
+#[pyfunction]
+fn access() -> PyResult<String> {
+    to_json(&catalogue::access())
+}
+
 /// Returns the releases of Linux, and what changed in each discipline, as JSON.
 #[pyfunction]
 fn linux() -> PyResult<String> {
@@ -399,6 +405,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(trace::merge_captures, module)?)?;
     module.add_function(wrap_pyfunction!(qdiscs, module)?)?;
     module.add_function(wrap_pyfunction!(classful, module)?)?;
+    module.add_function(wrap_pyfunction!(access, module)?)?;
     module.add_function(wrap_pyfunction!(linux, module)?)?;
     module.add_function(wrap_pyfunction!(congestion_controls, module)?)?;
     module.add_function(wrap_pyfunction!(stacks, module)?)?;

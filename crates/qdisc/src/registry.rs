@@ -280,6 +280,8 @@ qdiscs! { <P>
     Pi => aqm::Managed<P, aqm::pi::Pi>,
     Rem => aqm::Managed<P, aqm::rem::Rem>,
     DualPi2 => sched::dualpi2::DualPi2<P>,
+    #[cfg(feature = "emulation")]
+    DocsisLld => sched::docsis_lld::DocsisLld<P>,
     Choke => aqm::choke::Choke<P>,
     Tbf => sched::tbf::Tbf<P>,
     Htb => sched::htb::Htb<P>,
@@ -360,7 +362,7 @@ fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 }
 
 fn unknown(name: &str) -> String {
-    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq", "tc"].contains(&name) {
+    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq", "docsis_lld", "tc"].contains(&name) {
         return format!(
             "{name} is not in this program: it would make the page too large; accepted: the goodqueue command has it"
         );

@@ -383,6 +383,7 @@ fn the_link_s_rate_is_told() {
         ("docsis_pie", 103),
         ("docsis_pie msr 10mbit", 200),
         ("dualpi2 variant rfc9332", 103),
+        ("docsis_lld", 41),
         ("pfifo", 200),
     ] {
         let mut qdisc = made(line);

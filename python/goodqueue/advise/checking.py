@@ -19,9 +19,13 @@ HELD = ("ping_rtt_p95_ms", "voip_delay_p95_ms", "page_load_mean_ms", "goodput_mb
 
 RADIO = "the kernel engine has no link that follows a radio's delivery opportunities"
 
+ACCESS = "the kernel engine has no discipline that stands for an access network"
+
 WHY_NOT = {
     "lte": RADIO,
     "5g": RADIO,
+    "lld": ACCESS,
+    "starlink": ACCESS,
     "wifi": "the kernel engine has no medium that stations compete for",
 }
 """The reasons why Linux cannot be run, by kind of link."""

@@ -25,8 +25,35 @@ class Link:
 
     @property
     def is_radio(self) -> bool:
-        """Whether its rate varies, and follows a file of rates."""
+        """Whether its rate varies."""
+        return self.follows_file or self.key == "starlink"
+
+    @property
+    def follows_file(self) -> bool:
+        """Whether its rate follows a file of rates."""
         return self.key in ("lte", "5g")
+
+    @property
+    def has_page(self) -> bool:
+        """Whether the page in the browser runs it: it has no files of rates and no access networks."""
+        return not self.is_radio and self.key != "lld"
+
+    def access(self, direction: str, rate_bps: int) -> str:
+        """Return the access network of a link of ``rate_bps`` in one direction. Empty: none is simulated."""
+        if self.key == "starlink":
+            return "starlink"
+        # Proactive grants of a tenth of the rate carry a household's low-latency packets.
+        is_modem = self.key == "lld" and direction == "up"
+        return f"docsis map 1ms channel {max(400_000_000, 2 * rate_bps)}bit ggr {rate_bps // 10}bit" if is_modem else ""
+
+    def queue(self, rate_bps: int, buffer_s: float) -> str:
+        """Return the present queue of a link of ``rate_bps`` that is ``buffer_s`` long when it is full."""
+        held = max(2 * FRAME, round(rate_bps * buffer_s / 8))
+        if self.key == "starlink":
+            return f"pfifo_head_drop limit {max(2, held // FRAME)}"
+        if self.key == "lld":
+            return f"docsis_lld classic_buffer {1e3 * buffer_s:g}ms"
+        return f"bfifo limit {held}"
 
 
 SHALLOW = "as RFC 9332, A.1 has it; modems had more, White et al. 2011"
@@ -38,6 +65,16 @@ LINKS = {
         Link("dsl", "ADSL (PPPoE over ATM)", "pppoe-llcsnap", 40, 0, "atm", "tc-cake(8): pppoe-llcsnap", 0.25, SHALLOW),
         Link("vdsl", "VDSL (PPPoE over PTM)", "pppoe-ptm", 30, 0, "ptm", "tc-cake(8): pppoe-ptm", 0.25, SHALLOW),
         Link("ethernet", "Ethernet or fibre", "ethernet", 38, 84, "", "tc-cake(8): ethernet", buffer_source=SHALLOW),
+        Link(
+            "lld",
+            "Cable with Low Latency DOCSIS",
+            "docsis",
+            18,
+            64,
+            source="tc-cake(8): docsis",
+            buffer_s=0.1,
+            buffer_source="the classic queue's usual buffer; docs/access-links.md",
+        ),
         Link(
             "lte",
             "LTE",
@@ -52,6 +89,12 @@ LINKS = {
             buffer_s=0.5,
             buffer_source="3GPP's RLC queues per user, hundreds of ms and more; docs/advise.md",
         ),
+        Link(
+            "starlink",
+            "Starlink",
+            source="what the satellite link adds is not known to tc",
+            buffer_source="an assumption: no source says how long its queue is; docs/access-links.md",
+        ),
         Link("wifi", "Wi-Fi", source="docs/wifi.md: the driver holds what a discipline does not see"),
     )
 }
@@ -62,8 +105,10 @@ SYNONYMS = {
     "dsl": ("adsl", "adsl2", "adsl2+"),
     "vdsl": ("vdsl2", "fttc"),
     "ethernet": ("fibre", "fiber", "ftth", "gpon"),
+    "lld": ("low-latency-docsis",),
     "lte": ("4g",),
     "5g": ("nr",),
+    "starlink": ("leo",),
     "wifi": ("wi-fi", "wlan"),
 }
 """What people call a kind of link, by its key."""

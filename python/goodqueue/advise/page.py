@@ -12,11 +12,11 @@ from goodqueue.show.labels import BOTH
 
 
 def of(question: Question, now: Candidate, then: Candidate) -> str:
-    """Return the address, or an empty text if a browser cannot run the link, since it follows a file of rates.
+    """Return the address, or an empty text if a browser cannot run the link (`Link.has_page`).
 
     The scenario is the first seed's. The page runs it to the same numbers.
     """
-    if question.link.is_radio:
+    if not question.link.has_page:
         return ""
     found: dict[str, Any] = scenarios.scenario(question, then, question.seeds[0], Truth(), Path())
     bottleneck = {key: value for key, value in found["bottleneck"].items() if key not in ("qdisc", "up")}

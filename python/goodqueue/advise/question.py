@@ -82,7 +82,7 @@ def ask(
         if word not in USES or uses.count(word) > 1:
             said = quoted(word) + (" twice" if word in USES else "")
             raise UserError(Option("use"), f"found {said}; accepted: a list of {', '.join(USES)}, each once")
-    if trace is not None and not kind.is_radio:
+    if trace is not None and not kind.follows_file:
         raise UserError(
             Option("trace"), ["found with ", Option("link", link), "; accepted: with ", Option("link", "lte"), " or 5g"]
         )

@@ -15,7 +15,7 @@ from goodqueue import _goodqueue
 from goodqueue.advise.candidates import STATION, Candidate
 from goodqueue.advise.choosing import SINGLE
 from goodqueue.advise.framing import HEADER
-from goodqueue.advise.links import FRAME, air_mbps, cell, frames_bps
+from goodqueue.advise.links import air_mbps, cell, frames_bps
 from goodqueue.advise.question import Question
 from goodqueue.files import har
 from goodqueue.hops import queue
@@ -160,9 +160,11 @@ def _hidden(question: Question, direction: str, rate_bps: int, truth: Truth, see
     """Return the link that the router does not see: its rate, and its FIFO."""
     link = question.link
     rate = round(rate_bps * truth.rate)
-    fifo = f"bfifo limit {max(2 * FRAME, round(rate * question.buffer_s * truth.buffer / 8))}"
-    if link.is_radio:
+    fifo = link.queue(rate, question.buffer_s * truth.buffer)
+    if link.follows_file:
         return {"trace": _trace(question, direction, rate, seed, folder), "qdisc": fifo}
+    if access := link.access(direction, rate):
+        return {"rate": f"{frames_bps(link, rate)}bit", "access": access, "qdisc": fifo}
     if link.cells != "atm":
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
     # A serial link of cells: htb counts the packets' cells and never sends early (docs/qdiscs/htb.md). On the link
@@ -215,13 +217,15 @@ def assumptions(question: Question) -> list[tuple[str, str]]:
         air = f"{air_mbps(standard, rate):g} Mbit/s on the air"
         kept = f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
         return [(f"one station near the access point: {kept}", "docs/advise.md")]
-    buffer = f"{_span(question.buffer_s)} of queue each way now"
+    buffer = f"{_span(question.buffer_s)} of {'classic ' if link.key == 'lld' else ''}queue each way now"
     if question.found and question.found.buffer_s == question.buffer_s:
         source = "Flent's pings, under load less without"
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
     found = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
-    if link.is_radio:
+    if link.key == "starlink":
+        found.insert(0, ("another rate and RTT every 15 s, with a stall", "docs/access-links.md"))
+    elif link.is_radio:
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
         found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
     else:

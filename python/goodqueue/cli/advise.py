@@ -27,7 +27,8 @@ def advise(
     link: Annotated[
         str,
         typer.Option(
-            metavar="KIND", help="docsis (cable), dsl (ATM), vdsl (PTM), ethernet (fibre), lte (4g), 5g, wifi."
+            metavar="KIND",
+            help="docsis (cable), lld, dsl (ATM), vdsl (PTM), ethernet (fibre), lte, 5g, starlink, wifi.",
         ),
     ] = "docsis",
     use: Annotated[

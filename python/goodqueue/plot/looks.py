@@ -70,6 +70,7 @@ DISCIPLINES: dict[str, tuple[str, str, Line]] = {
     "pi": ("#f2a45c", "<", DASH_DOT),
     # Two queues coupled, for L4S: purple.
     "dualpi2": ("#7e57c2", "P", DASHED),
+    "docsis_lld": ("#4527a0", "8", SOLID),
     # RED: pinks.
     "red": ("#cc79a7", "v", SOLID),
     "red_gentle": ("#e5a6ca", "h", DASHED),

@@ -67,12 +67,13 @@ def directions(scenario: Scenario) -> dict[str, str]:
 
 
 def sends(link: Mapping[str, Any]) -> str:
-    """Return a link in words: its rate or file of rates, its bursts, the ring below the discipline, and its card."""
+    """Return a link in words: its rate or file of rates, its bursts or access network, its ring, and its card."""
     if "wifi" in link:
         return air.described(link["wifi"])
     words = f"the rates of {PurePath(link['trace']).name}" if link.get("trace") else str(link["rate"])
     if link.get("bursts"):
         words += f" in bursts every {link['bursts']}" + (f" at {link['peak']}" if link.get("peak") else "")
+    words += f" of {discipline.name_of(link['access'])}" if link.get("access") else ""
     words += f" below a ring of {link['ring']}" if link.get("ring") else ""
     merges = " that merges" if link.get("gro") else ""
     return words + (f" behind a card{merges} ({link['rx_usecs']} us)" if "rx_usecs" in link else "")

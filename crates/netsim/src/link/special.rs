@@ -58,6 +58,12 @@ impl Link {
     #[cold]
     pub(super) fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
         let Some(mut special) = self.special.take() else { return };
+        #[cfg(feature = "emulation")]
+        if let Some(transmitter) = &mut special.transmitter {
+            let cut: u64 = special.cut.iter().map(|packet| u64::from(packet.len())).sum();
+            let (waiting, pieces) = (self.qdisc.backlog(), special.cut.len() as u64);
+            transmitter.note(waiting.bytes + cut, u64::from(waiting.packets) + pieces);
+        }
         let start = special.transmitter.as_mut().map_or(now, |transmitter| transmitter.start(now));
         let waits = self.qdisc.backlog().packets > 0
             || special.ring.as_ref().is_some_and(|ring| ring.len() > 0)
@@ -73,16 +79,23 @@ impl Link {
                 None => self.fixed.occupy(length),
             };
             self.begin(now, &packet, length, duration, agenda);
+            #[cfg(feature = "emulation")]
+            let crossed =
+                special.transmitter.as_mut().map_or(Some(self.wire_free), |one| one.crosses(self.wire_free));
+            #[cfg(not(feature = "emulation"))]
+            let crossed = Some(self.wire_free);
+            let (is_corrupted, arrives) =
+                (is_corrupted || crossed.is_none(), crossed.unwrap_or(self.wire_free));
             match self.pipes.of(&packet) {
                 _ if is_corrupted => self.ledger.fates.lost_behind(&packet),
                 PipeId::ONWARD => {
                     if special.onward.is_empty() {
-                        agenda.set(self.parts.onward, self.wire_free);
+                        agenda.set(self.parts.onward, arrives);
                     }
-                    special.onward.push_back((self.wire_free, packet));
+                    special.onward.push_back((arrives, packet));
                 }
                 pipe => {
-                    if let Some(time) = self.pipes.push(pipe, self.wire_free, &packet) {
+                    if let Some(time) = self.pipes.push(pipe, arrives, &packet) {
                         agenda.set(Component::pipe(self.direction, pipe), time);
                     }
                 }

@@ -1,5 +1,6 @@
 //! A link: a queue discipline above a transmitter. The bottleneck is a link too.
 
+use super::access::{Access, Draws};
 use super::bursts::Bursts;
 use super::kind::{HopKind, Linux, Make};
 use super::rate_file;
@@ -52,6 +53,8 @@ pub(crate) const KEYS: &[&dyn AnyKey] = &[
     &TRACE,
     &BURSTS,
     &PEAK,
+    #[cfg(feature = "emulation")]
+    &super::access::ACCESS,
     &RING,
     &BQL,
     #[cfg(feature = "emulation")]
@@ -68,7 +71,7 @@ pub(crate) const KIND: HopKind = HopKind {
     linux: Some(Linux::Shaper),
     ..HopKind::new(
         "link",
-        "a queue discipline above a transmitter: a rate, a trace of rates, or bursts",
+        "a queue discipline above a transmitter: a rate, a trace of rates, bursts or an access network",
         Make::Link,
     )
 };
@@ -119,6 +122,9 @@ pub struct Below {
     /// The rate within a burst.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub peak: Option<RateText>,
+    /// The access network whose link it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<Access>,
     /// Packets that a ring below the discipline holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ring: Option<u64>,
@@ -149,8 +155,9 @@ impl Below {
         let peak = table.find(&PEAK)?.or_else(|| other.and_then(|(_, below)| below.peak));
         let trace = trace.or_else(|| other.and_then(|(_, below)| below.trace.clone()));
         let bql = table.find(&BQL)?.or_else(|| other.and_then(|(_, below)| below.bql));
+        let access = Access::read(table, other.and_then(|(_, below)| below.access.as_ref()))?;
         let receive = Receive::read(table, other.and_then(|(_, below)| below.receive))?;
-        let below = Self { trace, bursts, peak, ring, bql, receive };
+        let below = Self { trace, bursts, peak, access, ring, bql, receive };
         let rate = match (rate, &below.trace, other) {
             (Some(_), Some(_), _) => {
                 return refuse(&table.key("trace"), "a rate besides", "rate or trace");
@@ -186,18 +193,32 @@ impl Below {
         if self.bql.is_some() && self.ring.is_none() {
             return refuse(&table.key("bql"), "no ring", "limits of a ring");
         }
+        if let Some(access) = &self.access {
+            for (name, is_there) in
+                [("trace", self.trace.is_some()), ("bursts", self.bursts.is_some()), ("ring", self.ring.is_some())]
+            {
+                if is_there {
+                    return refuse(&table.key(name), "one with `access`", "none: the access network decides");
+                }
+            }
+            let refused = |why| ScenarioError::new(table.key("access"), why);
+            return access.transmitter(rate.0, Draws::TRIAL).map(drop).map_err(refused);
+        }
         let refused =
             |why| ScenarioError::new(table.key(if self.peak.is_some() { "peak" } else { "bursts" }), why);
-        self.transmitter(rate.0).map(drop).map_err(refused)
+        self.transmitter(rate.0, Draws::TRIAL).map(drop).map_err(refused)
     }
 
     /// Returns whether the link has the same rate at all times.
     pub(crate) fn is_fixed(&self) -> bool {
-        self.trace.is_none() && self.bursts.is_none()
+        self.trace.is_none() && self.bursts.is_none() && self.access.is_none()
     }
 
-    /// Returns the transmitter of a link. `rate` is its rate in the long run.
-    pub(crate) fn transmitter(&self, rate: Rate) -> std::result::Result<Transmitter, String> {
+    /// Returns the transmitter of a link. `rate` is its rate in the long run, and `draws` are for an access network.
+    pub(crate) fn transmitter(&self, rate: Rate, draws: Draws) -> std::result::Result<Transmitter, String> {
+        if let Some(access) = &self.access {
+            return access.transmitter(rate, draws);
+        }
         if let Some(file) = &self.trace {
             return Ok(Transmitter::trace(file.trace.clone()));
         }

@@ -8,7 +8,10 @@
 //! - `transmitter`: how long a packet takes to leave below a discipline, at a fixed rate (`transmitter::Fixed`), at
 //!   delivery opportunities (`rate_trace`), at a rate that changes (`steps`) or in bursts (`bursts`). The last three
 //!   implement `capacity`: how much they could have sent by a given time.
+//! - `access`: the access networks below a discipline. Each is one file.
 
+#[cfg_attr(not(feature = "emulation"), path = "access_off.rs")]
+pub(crate) mod access;
 pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;

@@ -1,5 +1,7 @@
 //! What is below a queue discipline: how long each packet takes to leave.
 
+#[cfg(feature = "emulation")]
+use super::access::Channel;
 use super::bursts::Bursts;
 use super::capacity::Served;
 use super::rate_trace::{Opportunities, RateTrace};
@@ -7,7 +9,7 @@ use super::steps::Steps;
 use goodqueue_units::{Duration, Instant, Rate};
 
 /// A transmitter. It sends one packet after the other.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) enum Transmitter {
     /// At one rate.
     Fixed(Fixed),
@@ -17,6 +19,9 @@ pub(crate) enum Transmitter {
     Steps(Served<Steps>),
     /// In bursts.
     Bursts(Served<Bursts>),
+    /// As an access network allows.
+    #[cfg(feature = "emulation")]
+    Access { channel: Box<dyn Channel>, rate: Rate },
     /// Every packet leaves at once.
     Gate,
 }
@@ -54,6 +59,8 @@ impl Transmitter {
             Self::Opportunities(served) => served.occupy(now, bytes),
             Self::Steps(served) => served.occupy(now, bytes),
             Self::Bursts(served) => served.occupy(now, bytes),
+            #[cfg(feature = "emulation")]
+            Self::Access { channel, .. } => channel.occupy(now, bytes),
             Self::Gate => Duration::ZERO,
         }
     }
@@ -69,6 +76,8 @@ impl Transmitter {
             Self::Opportunities(served) => served.start(now),
             Self::Steps(served) => served.start(now),
             Self::Bursts(served) => served.start(now),
+            #[cfg(feature = "emulation")]
+            Self::Access { channel, .. } => channel.start(now),
         }
     }
 
@@ -81,6 +90,25 @@ impl Transmitter {
             Self::Opportunities(served) => served.idle(),
             Self::Steps(served) => served.idle(),
             Self::Bursts(served) => served.idle(),
+            #[cfg(feature = "emulation")]
+            Self::Access { channel, .. } => channel.idle(),
+        }
+    }
+
+    /// Tells an access network what waits in the queue, before the next call. A modem asks for so much.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn note(&mut self, bytes: u64, packets: u64) {
+        if let Self::Access { channel, .. } = self {
+            channel.note(bytes, packets);
+        }
+    }
+
+    /// Returns when a packet whose last bit was sent at `sent` has crossed the link. None: it is lost there.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn crosses(&mut self, sent: Instant) -> Option<Instant> {
+        match self {
+            Self::Access { channel, .. } => channel.crosses(sent),
+            _ => Some(sent),
         }
     }
 
@@ -91,6 +119,8 @@ impl Transmitter {
             Self::Opportunities(served) => served.bits(from, to),
             Self::Steps(served) => served.bits(from, to),
             Self::Bursts(served) => served.bits(from, to),
+            #[cfg(feature = "emulation")]
+            Self::Access { channel, .. } => channel.capacity_bits(from, to),
             Self::Gate => f64::INFINITY,
         }
     }
@@ -102,6 +132,8 @@ impl Transmitter {
             Self::Opportunities(served) => served.mean_rate(),
             Self::Steps(served) => served.mean_rate(),
             Self::Bursts(served) => served.mean_rate(),
+            #[cfg(feature = "emulation")]
+            Self::Access { rate, .. } => *rate,
             Self::Gate => goodqueue_hosts::keys::MOST_RATE.1.0,
         }
     }

@@ -165,7 +165,7 @@ pub(super) fn check(changes: &[Change], path: Path, traffic: &[Traffic]) -> Resu
 struct State {
     line: Line,
     link: Link,
-    /// Whether its rate can change: a link with a trace of rates or with bursts has no fixed rate.
+    /// Whether its rate can change: a link with a trace of rates, bursts or an access network has no fixed rate.
     is_fixed: bool,
 }
 
@@ -239,7 +239,11 @@ impl Change {
             Err(error) => Err(ScenarioError::new(table.key(name), error.0)),
         };
         if let (Some(RateText(rate)), false) = (self.rate, *is_fixed) {
-            return refuse(&table.key("rate"), rate, "none, since the link has a trace or bursts");
+            return refuse(
+                &table.key("rate"),
+                rate,
+                "none, since the link has a trace, bursts or an access network",
+            );
         }
         if let Some(RateText(rate)) = self.rate {
             *link = Link { rate, ..*link };

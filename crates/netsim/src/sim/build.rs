@@ -11,6 +11,7 @@ use crate::ledger::{Fates, Ledger, Queue};
 use crate::link::{Below, Link, Parts};
 use crate::lists::{List, PerHop};
 use crate::observer::Watch;
+use crate::path::access::Draws;
 use crate::path::kind::Make;
 use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
@@ -47,6 +48,16 @@ enum Place {
     Bottleneck(Direction),
     /// The link of a hop, and its direction.
     Hop(HopId, Direction),
+}
+
+impl Place {
+    /// Returns the direction of the link, and its number among all links.
+    fn number(self) -> (Direction, u64) {
+        match self {
+            Self::Bottleneck(direction) => (direction, direction as u64),
+            Self::Hop(hop, direction) => (direction, 2 + hop.index() as u64),
+        }
+    }
 }
 
 /// What packets cross, and the entries of its parts in the agenda.
@@ -145,9 +156,10 @@ impl Build<'_, '_> {
         let qdisc = self.discipline(place)?;
         let ledger = self.ledger(place, pipes.flows());
         let (direction, _) = self.dice(place);
+        let draws = self.draws(place);
         let Some(LinkSpec { below, rate, .. }) = self.spec(place) else { unreachable!("see `discipline`") };
         let refused = |why| ScenarioError::new("", why);
-        let transmitter = below.transmitter(rate.0).map_err(refused)?;
+        let transmitter = below.transmitter(rate.0, draws).map_err(refused)?;
         let cuts = below.receive.is_some_and(|receive| receive.merges());
         let below = Below { transmitter, ring: below.ring.map(|room| Ring::new(room, below.bql)), cuts };
         Ok(Link::new(qdisc, below, direction, parts, pipes, ledger))
@@ -155,11 +167,13 @@ impl Build<'_, '_> {
 
     /// Returns the direction of the link at `place`, and its dice.
     fn dice(&self, place: Place) -> (Direction, Stream) {
-        let (direction, number) = match place {
-            Place::Bottleneck(direction) => (direction, direction as u64),
-            Place::Hop(hop, direction) => (direction, 2 + hop.index() as u64),
-        };
+        let (direction, number) = place.number();
         (direction, Streams::new(self.scenario.seed).stream("qdisc", number))
+    }
+
+    /// Returns the random numbers of the access network at `place`.
+    fn draws(&self, place: Place) -> Draws {
+        Draws::new(Streams::new(self.scenario.seed), place.number().1)
     }
 
     /// Builds the counters of the queue at `place`, for this number of `flows`.

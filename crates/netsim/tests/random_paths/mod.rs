@@ -9,6 +9,15 @@ use goodqueue_netsim::{Direction, Record, Scenario, Simulation};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
+/// Access networks: with their defaults, and at the ends of their ranges.
+const ACCESS: &[&str] = &[
+    "starlink",
+    "starlink spread 1 jump 1s turn 1s stall 10s loss 50",
+    "docsis channel 10tbit",
+    "docsis map 50ms channel 10tbit ggr 8bit",
+    "docsis map 100us channel 10tbit modems 1000 burst 1522",
+];
+
 const QDISCS: &[&str] = &[
     "pfifo limit 3",
     "bfifo limit 20000",
@@ -125,9 +134,12 @@ impl Draws<'_> {
                 if self.once(2) {
                     link["peak"] = self.rate(&["10gbit", "200mbit", "20mbit"]);
                 }
+            } else if self.once(6) {
+                link["access"] = json!(self.of(ACCESS));
             }
         }
-        if self.once(3) {
+        // An access network with a ring is refused.
+        if link.get("access").is_none() && self.once(3) {
             link["ring"] = self.count(&[1, 2, 8, 40]);
             if self.once(2) {
                 link["bql"] = json!(self.of(&["dynamic", "1514B", "0B"]));

@@ -2,6 +2,8 @@
 
 pub mod bucket;
 pub mod cake;
+#[cfg(feature = "emulation")]
+pub mod docsis_lld;
 pub(crate) mod drr;
 pub mod dualpi2;
 pub(crate) mod fattest;

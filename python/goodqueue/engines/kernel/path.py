@@ -30,6 +30,7 @@ before it (sch_netem.c). The alternative from tc-netem(8), a pfifo below netem, 
 REFUSED = {
     "bursts": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
     "peak": "a rate or a file of rates, as Linux has no discipline that serves a link in bursts",
+    "access": "a rate or a file of rates, as Linux has no discipline that stands for an access network",
     "wifi": "a rate, as Linux has no medium that stations compete for (mac80211_hwsim delivers at once)",
     "ring": "none, as no discipline of Linux fills a ring below another: that is a card's driver",
     "bql": "none, as they are of a card's driver",
