@@ -51,10 +51,13 @@ impl Draws {
     pub(crate) const TRIAL: Self = Self { streams: Streams::new(0), link: 0 };
 }
 
+/// A channel, or why it cannot be.
+type Made = std::result::Result<Box<dyn Channel>, String>;
+
 /// A kind of access network.
 struct Kind {
     spec: &'static QdiscSpec,
-    make: fn(&Args, Rate, Draws) -> std::result::Result<Box<dyn Channel>, String>,
+    make: fn(&Args, Rate, Draws) -> Made,
 }
 
 /// Every kind.
