@@ -51,13 +51,13 @@ impl Draws {
     pub(crate) const TRIAL: Self = Self { streams: Streams::new(0), link: 0 };
 }
 
-/// Makes a channel of a link with this rate, or says what contradicts what.
-type Make = fn(&Args, Rate, Draws) -> std::result::Result<Box<dyn Channel>, String>;
+/// A channel, or why it cannot be.
+type Made = std::result::Result<Box<dyn Channel>, String>;
 
 /// A kind of access network.
 struct Kind {
     spec: &'static QdiscSpec,
-    make: Make,
+    make: fn(&Args, Rate, Draws) -> Made,
 }
 
 /// Every kind.
