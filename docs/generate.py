@@ -84,7 +84,11 @@ def access() -> dict[Path, str]:
     """Return the page of access links with the tables of parameters renewed."""
     parts = []
     for spec in json.loads(_goodqueue.access()):
-        parts += [f"## Parameters of `{spec['name']}`", f"{spec['summary'].capitalize()}.", _parameters(spec)]
+        parts += [
+            f"## Parameters of `{spec['name']}`",
+            f"{spec['summary'][:1].upper()}{spec['summary'][1:]}.",
+            _parameters(spec),
+        ]
     return {ACCESS: _renewed(ACCESS, "Access links", "\n\n".join(parts), BEGIN_KEYS)}
 
 

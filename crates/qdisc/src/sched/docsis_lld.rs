@@ -17,7 +17,7 @@
 
 mod protection;
 
-use crate::aqm::Periodic;
+use crate::aqm::{self, Periodic};
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
 use crate::packet::Packet;
@@ -165,8 +165,7 @@ impl<P: Packet> Qdisc<P> for DocsisLld<P> {
         if is_low {
             let probability = native.max(self.coupling * self.base);
             if probability > 0.0 && packet.ecn().is_capable() && draw() < probability {
-                packet.set_ce();
-                owner.marked(&packet, Mark::Early);
+                aqm::mark(&mut packet, Mark::Early, owner);
             }
             self.low.push(packet);
         } else {
