@@ -13,7 +13,6 @@ use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_hosts::traffic::application::{Application, Host, LossyWindows, Message, SocketId};
 use goodqueue_hosts::traffic::result;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
-use goodqueue_units::processor::prefetch;
 use goodqueue_units::{Instant, Stream as Random};
 use std::collections::VecDeque;
 
@@ -193,15 +192,6 @@ impl App {
     /// Returns the open connection whose packets in `direction` have the hash `hash`.
     pub(crate) fn socket(&self, direction: Direction, hash: u32) -> Option<SocketId> {
         self.desk.open.find(direction, hash)
-    }
-
-    /// Prefetches what is needed to find a connection, and to take note of its segment.
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.program);
-        prefetch(&self.desk.open);
-        prefetch(&self.desk.touched);
-        prefetch(&self.desk.past);
-        prefetch(&self.rtt);
     }
 
     /// Takes note of a segment that arrived at an end of a connection. `handled` says what the segment brought.

@@ -55,12 +55,6 @@ impl Socket {
         self.closing[end] = true;
     }
 
-    /// Prefetches what a segment for `end` is going to touch. `sends` is whether this end sends the data.
-    pub(crate) fn prefetch(&self, end: Side, sends: bool) {
-        prefetch_hot(&self.ends[end], sends);
-        prefetch(&self.timers);
-    }
-
     /// Closes `end` if it is due, after `end` has sent what it may. Returns whether it closed, and so has a FIN to
     /// send.
     pub(crate) fn closes(&mut self, end: Side) -> bool {
@@ -100,7 +94,9 @@ impl Bulk {
     /// Prefetches what a segment for `end` is going to touch. `sends` is whether this end sends the data.
     #[inline]
     pub(crate) fn prefetch(&self, end: Side, sends: bool) {
-        prefetch_hot(&self.ends[end], sends);
+        for bytes in Connection::hot_bytes(sends) {
+            prefetch_bytes(&self.ends[end], bytes);
+        }
         if sends {
             prefetch(&self.rtt);
         }
@@ -204,14 +200,6 @@ impl Sockets {
     /// Returns the number of slots for applications' connections.
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
-    }
-}
-
-/// Prefetches what a segment for `connection` is going to touch.
-#[inline]
-fn prefetch_hot(connection: &Connection, sends: bool) {
-    for bytes in Connection::hot_bytes(sends) {
-        prefetch_bytes(connection, bytes);
     }
 }
 

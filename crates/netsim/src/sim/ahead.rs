@@ -3,9 +3,7 @@
 
 use super::Simulation;
 use crate::component::Actor;
-use crate::flow::Source;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
-use crate::packet::Packet;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_units::{Duration, processor::prefetch};
@@ -23,40 +21,21 @@ impl Simulation {
     /// Prefetches what the packets behind the next one out of `pipe` are going to touch. This works in stages: an
     /// earlier call has prefetched what is needed to find a packet, a connection or a record.
     ///
-    /// Gain: not measured as a whole; [`prefetch`] has the gain of its parts. For applications, 3000 subscribers take
-    /// about a tenth less of the processor (`docs/benchmarks.md`, "Many subscribers").
+    /// Gain: not measured as a whole; [`prefetch`] has the gain of its parts.
     #[inline(never)]
     pub(super) fn look_ahead(&self, direction: Direction, pipe: PipeId) {
         let (pipes, end) = (&self.links[LinkId::bottleneck(direction)].pipes, direction.receiver());
-        // The end that gets an ACK is the sender.
-        let sends = |packet: &Packet| packet.segment().is_some_and(|segment| segment.payload_len == 0);
-        let is_bulk = |packet: &Packet| self.flow_paths[packet.flow].is_bulk;
-        let app_of = |packet: &Packet| match &self.flows[packet.flow].source {
-            Source::App(app) => Some(app),
-            _ => None,
-        };
-        pipes.prefetch(pipe, 5);
-        if let Some(packet) = pipes.behind(pipe, 4) {
-            prefetch(&self.flow_paths[packet.flow]);
-        }
-        if let Some(packet) = pipes.behind(pipe, 3)
-            && !is_bulk(packet)
-        {
-            prefetch(&self.flows[packet.flow].source); // transfers need nothing of their flow
-        }
+        pipes.prefetch(pipe, 4);
         if let Some(packet) = pipes.behind(pipe, 2) {
-            if is_bulk(packet) {
-                self.sockets.bulk[packet.flow].prefetch(end, sends(packet));
-            } else if let Some(app) = app_of(packet) {
-                app.prefetch();
-            }
+            let flow = packet.flow;
+            // The end that gets an ACK is the sender. The way has this, too, but the processor would have to wait for
+            // it.
+            let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
+            prefetch(&self.flow_paths[flow]);
+            self.sockets.bulk[flow].prefetch(end, sends);
         }
         if let Some(packet) = pipes.behind(pipe, 1) {
-            if is_bulk(packet) {
-                self.ask_for_answer(packet.flow, end);
-            } else if let Some(id) = app_of(packet).and_then(|app| app.socket(direction, packet.hash)) {
-                self.sockets[id].prefetch(end, sends(packet));
-            }
+            self.ask_for_answer(packet.flow, end);
         }
     }
 
