@@ -83,17 +83,21 @@ impl Info {
     /// Returns the bytes in the socket that are not sent.
     pub(crate) fn unsent(&self) -> u64 {
         const NOTSENT_BYTES: usize = 144 / 8; // the first half; tcpi_min_rtt follows
-        let [b0, b1, b2, b3, ..] = self.0[NOTSENT_BYTES].to_ne_bytes();
-        u32::from_ne_bytes([b0, b1, b2, b3]).into()
+        first_half(self.0[NOTSENT_BYTES])
     }
 
     /// Returns the bytes sent, the bytes sent again, and the segments that the receiver reported as duplicates.
     pub(crate) fn sent(&self) -> [u64; 3] {
         const BYTES_SENT: usize = 200 / 8; // bytes_retrans follows; then two counters of 32 bits
         let [sent, again, counters] = [0, 1, 2].map(|place| self.0[BYTES_SENT + place]);
-        let [d0, d1, d2, d3, ..] = counters.to_ne_bytes();
-        [sent, again, u32::from_ne_bytes([d0, d1, d2, d3]).into()]
+        [sent, again, first_half(counters)]
     }
+}
+
+/// Returns the counter of 32 bits with which `word` begins in memory.
+fn first_half(word: u64) -> u64 {
+    let [b0, b1, b2, b3, ..] = word.to_ne_bytes();
+    u32::from_ne_bytes([b0, b1, b2, b3]).into()
 }
 
 #[cfg(test)]
@@ -118,6 +122,7 @@ mod tests {
         let info = Info::of(&socket).unwrap();
         assert_eq!(info.0[MAX_PACING_RATE], FASTEST);
         assert_eq!(info.sent(), [1000, 0, 0]);
+        assert_eq!(info.unsent(), 0);
         assert_eq!(
             (info.to_hex().len(), &info.to_hex()[..2]),
             (448, "01"),

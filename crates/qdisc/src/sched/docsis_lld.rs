@@ -128,15 +128,12 @@ impl<P: Packet> Discipline<P> for DocsisLld<P> {
         if self.protection.is_some() && kept.protection.is_some() {
             self.protection = kept.protection;
         }
-        while self.low.bytes() > self.low_limit
-            && let Some(packet) = self.low.pop()
-        {
-            owner.dropped(packet, Drop::Overlimit);
-        }
-        while self.classic.bytes() > self.classic_limit
-            && let Some(packet) = self.classic.pop()
-        {
-            owner.dropped(packet, Drop::Overlimit);
+        for (queue, limit) in [(&mut self.low, self.low_limit), (&mut self.classic, self.classic_limit)] {
+            while queue.bytes() > limit
+                && let Some(packet) = queue.pop()
+            {
+                owner.dropped(packet, Drop::Overlimit);
+            }
         }
         Ok(())
     }

@@ -112,8 +112,11 @@ impl Connection {
     /// Writes load at `end`: as soon as less than half of `unsent` bytes are not sent, as many as are missing (Linux,
     /// TCP_NOTSENT_LOWAT: `tcp_stream_memory_free`).
     pub(super) fn load(&mut self, end: Side, unsent: u64, host: &mut dyn Host) {
+        if !self.is_loading {
+            return; // on Linux the next line asks the kernel
+        }
         let waiting = host.unsent(self.socket, end);
-        if self.is_loading && waiting * 2 < unsent {
+        if waiting * 2 < unsent {
             self.write(end, unsent - waiting, host);
         }
     }
