@@ -38,12 +38,12 @@ def describe(found: Tuning) -> str:
     wants = f"; wanted: {', '.join(one.text for one in plan.wants)}" if plan.wants else ""
     goals = ", ".join(f"{'high' if one.is_large else 'low'} {one.metric.key}" for one in plan.goals)
     tried = f"{len(found.tried)} candidates on {len(plan.training)} scenarios, {plan.seeds} seeds each"
-    return f"{plan.tuned.short({})}: {varied}; {goals}{wants}. {tried}; {found.runs} runs."
+    return f"{plan.line}: {varied}; {goals}{wants}. {tried}; {found.runs} runs."
 
 
 def answer(found: Tuning) -> str:
     """Return the answer: the best line, or that the default is as good."""
-    best, line = found.best, found.plan.tuned.short({})
+    best, line = found.best, found.plan.line
     if best is None:
         missed = [one.missed for one in found.tried]
         if found.plan.wants and (not missed or min(missed) > 0):
@@ -86,7 +86,7 @@ def table(found: Tuning) -> Table:
     same = found.plan.held_out is found.plan.training
     where = "the same scenarios with other seeds" if same else "scenarios that were held out"
     many = f"{len(found.plan.held_out)} {where}, with 95 % intervals over them"
-    notes = [f"× 1 is `{found.plan.tuned.short({})}`; {many}. A loss of 1 % counts as none."]
+    notes = [f"× 1 is `{found.plan.line}`; {many}. A loss of 1 % counts as none."]
     return Table.of("Trade-offs", rows, notes, texts=("line", "verdict"))
 
 
@@ -112,7 +112,7 @@ def as_json(found: Tuning, version: str) -> dict[str, Any]:
     return {
         "made_by": "goodqueue tune",
         "version": version,
-        "line": plan.tuned.short({}),
+        "line": plan.line,
         "ranges": [one.said.removeprefix(knobs.WHERE) for one in plan.tuned.ranges],
         "goals": [{"metric": one.metric.key, "better": "high" if one.is_large else "low"} for one in plan.goals],
         "wants": [one.text for one in plan.wants],
@@ -168,13 +168,13 @@ def _page(folder: Path, found: Tuning, command: str) -> str:
         across, along = found.plan.goals[:2]
         points = [_ratios(found, one.gains) for one in found.tried if not one.missed]
         front = [_ratios(found, one.candidate.gains) for one in found.front]
-        drawn = tuning.figure(points, front, (across.metric.key, along.metric.key), found.plan.tuned.short({}))
+        drawn = tuning.figure(points, front, (across.metric.key, along.metric.key), found.plan.line)
         svg = style.save(drawn, folder, "tuning")
         caption = "Each candidate on the scenarios for tuning. The line joins those that no other beats in both goals."
         sections.append(Figure("", caption, svg, "tuning"))
     if found.front:
         sections.append(table(found))
-    return render(f"Tuning {found.plan.tuned.short({})}", [*sections, Section("The search", [Code(command)])])
+    return render(f"Tuning {found.plan.line}", [*sections, Section("The search", [Code(command)])])
 
 
 def _ratios(found: Tuning, gains: Sequence[float]) -> tuple[float, float]:

@@ -86,6 +86,11 @@ class Plan:
     seeds: int
     evaluations: int
 
+    @property
+    def line(self) -> str:
+        """What is tuned, as it was given."""
+        return self.tuned.short({})
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
