@@ -59,10 +59,10 @@ impl Link {
     pub(super) fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
         let Some(mut special) = self.special.take() else { return };
         #[cfg(feature = "emulation")]
-        if let Some(transmitter) = &mut special.transmitter {
+        if let Some(Transmitter::Access { channel, .. }) = &mut special.transmitter {
             let cut: u64 = special.cut.iter().map(|packet| u64::from(packet.len())).sum();
             let (waiting, pieces) = (self.qdisc.backlog(), special.cut.len() as u64);
-            transmitter.note(waiting.bytes + cut, u64::from(waiting.packets) + pieces);
+            channel.note(waiting.bytes + cut, u64::from(waiting.packets) + pieces);
         }
         let start = special.transmitter.as_mut().map_or(now, |transmitter| transmitter.start(now));
         let waits = self.qdisc.backlog().packets > 0

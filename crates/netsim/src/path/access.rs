@@ -15,12 +15,15 @@ use serde_json::json;
 
 /// The key.
 pub(crate) const ACCESS: Key<Access> = Key::optional("access", "\"starlink\"")
-    .help("the access network of the link, with its parameters (docs/access-links.md); `rate` is its rate in the long run")
+    .help(
+        "the access network of the link, with its parameters (docs/access-links.md); `rate` is its rate in the long \
+         run",
+    )
     .simulator_only();
 
 /// What an access network does to the packets of one direction.
 pub(crate) trait Channel: std::fmt::Debug + Send + Sync {
-    /// Notes that `packets` of `bytes` in all wait in the queue at the time of the next call.
+    /// Notes that `packets` of `bytes` in all wait in the queue at the time of the next call. A modem asks for so much.
     fn note(&mut self, _bytes: u64, _packets: u64) {}
     /// Does what [`Transmitter::start`] does.
     fn start(&mut self, now: Instant) -> Instant;

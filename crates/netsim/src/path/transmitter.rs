@@ -95,14 +95,6 @@ impl Transmitter {
         }
     }
 
-    /// Tells an access network what waits in the queue, before the next call. A modem asks for so much.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn note(&mut self, bytes: u64, packets: u64) {
-        if let Self::Access { channel, .. } = self {
-            channel.note(bytes, packets);
-        }
-    }
-
     /// Returns when a packet whose last bit was sent at `sent` has crossed the link. None: it is lost there.
     #[cfg(feature = "emulation")]
     pub(crate) fn crosses(&mut self, sent: Instant) -> Option<Instant> {
