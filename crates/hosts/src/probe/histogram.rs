@@ -8,9 +8,9 @@
 //! and looked up.
 //!
 //! A trick for memory: while there are few values, the memory holds their cells' numbers instead of counts. The list
-//! grows by doubling. Cells replace it when it is full and they need no more than twice its memory. The response times of one home lie between
-//! 10 ms and 10 s: some hundred of them take 4 kB so, and 60 kB as cells. The trick costs [`Histogram::record`]
-//! nothing, because no value has a cell before the first cell has a number.
+//! grows by doubling. Cells replace it when it is full and they need no more than twice its memory. The response times
+//! of one home lie between 10 ms and 10 s: some hundred of them take 4 kB so, and 60 kB as cells. The trick costs
+//! [`Histogram::record`] nothing, because no value has a cell before the first cell has a number.
 
 use goodqueue_units::processor::prefetch;
 use std::borrow::Cow;
