@@ -46,7 +46,7 @@ impl Simulation {
 
     /// Does the same if there are applications, in one stage more: a packet's connection is found by a table.
     ///
-    /// Gain: not measured apart from that of the table. Both together take an eighth of the time of 3000 subscribers.
+    /// Gain: not measured apart from that of the table (docs/benchmarks.md has both, with the changes to `htb`).
     #[inline(never)]
     fn look_ahead_for_apps(&self, direction: Direction, pipe: PipeId) {
         let (pipes, end) = (&self.links[LinkId::bottleneck(direction)].pipes, direction.receiver());
