@@ -1,18 +1,16 @@
 //! The simulator's side of an application: its connections, and the [`Host`] through which it acts.
 
-mod connections;
-
 use crate::ids::FlowId;
 use crate::lists::ByDirection;
 use crate::packet::{Datagram, both_directions};
 use crate::sockets::{Socket, Sockets, Stage};
 use crate::tally::Totals;
-use connections::Connections;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_hosts::traffic::application::{Application, Host, LossyWindows, Message, SocketId};
 use goodqueue_hosts::traffic::result;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
+use goodqueue_units::processor::{LINE, prefetch, prefetch_bytes};
 use goodqueue_units::{Instant, Stream as Random};
 use std::collections::VecDeque;
 
@@ -34,7 +32,8 @@ struct Desk {
     sender: Side,
     receiver: Side,
     hashes: Random,
-    open: Connections,
+    /// The open connections, in no order. Thousands may be open at a time.
+    open: Vec<SocketId>,
     /// Ends that may have something to send.
     touched: Vec<(SocketId, Side)>,
     /// Datagrams that ends are about to send.
@@ -72,11 +71,12 @@ impl Host for Simulated<'_> {
         let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
         let mut hash = both_directions(hashes.next_u32());
         // A packet's hash identifies its connection, so two open connections never share a hash.
-        while open.has(hash[Direction::Down]) {
+        while self.sockets.find(*flow, Direction::Down, hash[Direction::Down]).is_some() {
             hash = both_directions(hashes.next_u32());
         }
         let id = self.sockets.open(config, opener, *flow, hash);
-        open.insert(hash[Direction::Down], id);
+        self.sockets[id].place = open.len() as u32;
+        open.push(id);
         touched.push((id, opener));
         id
     }
@@ -150,13 +150,30 @@ impl App {
             sender: direction.sender(),
             receiver: direction.receiver(),
             hashes,
-            open: Connections::default(),
+            open: Vec::new(),
             touched: Vec::new(),
             datagrams: VecDeque::new(),
             wake_at: Instant::MAX,
             past: Totals::default(),
         };
         Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
+    }
+
+    /// Prefetches what a packet touches beside the connection.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch(&self.program);
+        prefetch(&self.desk.open);
+        prefetch(&self.desk.touched);
+        prefetch(&self.desk.wake_at);
+        prefetch(&self.desk.past);
+        prefetch(&self.rtt);
+    }
+
+    /// Prefetches the first lines of the program's own state.
+    #[inline]
+    pub(crate) fn prefetch_program(&self) {
+        prefetch_bytes(&*self.program, 0..4 * LINE);
     }
 
     /// Returns the application alone.
@@ -187,11 +204,6 @@ impl App {
             host.desk.wake_at = Instant::MAX;
             self.program.wake(host);
         }
-    }
-
-    /// Returns the open connection whose packets in `direction` have the hash `hash`.
-    pub(crate) fn socket(&self, direction: Direction, hash: u32) -> Option<SocketId> {
-        self.desk.open.find(direction, hash)
     }
 
     /// Takes note of a segment that arrived at an end of a connection. `handled` says what the segment brought.
@@ -267,12 +279,19 @@ impl App {
 
     /// Releases `socket` if both of its ends are closed. Returns whether it was released.
     pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
-        let Socket { ends, hash, .. } = &sockets[socket];
-        if !ends.iter().all(Connection::is_closed) || !self.desk.open.remove(hash[Direction::Down], socket) {
+        let Socket { ends, place, .. } = &sockets[socket];
+        if !ends.iter().all(Connection::is_closed) {
             return false;
         }
-        self.desk.past += Totals::of_sender(&ends[self.desk.sender]);
-        sockets.release(socket);
+        let (totals, place) = (Totals::of_sender(&ends[self.desk.sender]), *place);
+        if !sockets.release(socket) {
+            return false;
+        }
+        self.desk.past += totals;
+        self.desk.open.swap_remove(place as usize);
+        if let Some(moved) = self.desk.open.get(place as usize) {
+            sockets[*moved].place = place;
+        }
         true
     }
 
@@ -299,12 +318,13 @@ impl App {
 
     /// Returns the totals of all connections so far.
     pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
-        let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[id].ends[self.desk.sender]));
+        let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[*id].ends[self.desk.sender]));
         open.fold(self.desk.past, |sum, totals| sum + totals)
     }
 
     /// Returns the sender of the connection that was opened last, if any is open.
     pub(crate) fn sender<'a>(&self, sockets: &'a Sockets) -> Option<&'a Connection> {
-        self.desk.open.last().map(|id| &sockets[id].ends[self.desk.sender])
+        let last = self.desk.open.iter().max_by_key(|id| sockets[**id].number);
+        last.map(|id| &sockets[*id].ends[self.desk.sender])
     }
 }

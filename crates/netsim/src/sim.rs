@@ -311,10 +311,7 @@ impl Simulation {
                 let connection = if is_bulk {
                     Some(&mut self.sockets.bulk[flow].ends[end])
                 } else {
-                    let Source::App(app) = &self.flows[flow].source else {
-                        unreachable!("a flow's packets are its own")
-                    };
-                    socket = app.socket(direction, hash);
+                    socket = self.sockets.find(flow, direction, hash);
                     socket.map(|id| &mut self.sockets[id].ends[end])
                 };
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));

@@ -1,6 +1,8 @@
 //! Every TCP connection of a run. Connections of bulk transfers exist from the beginning to the end. Applications
 //! open and close connections during the run: these stand in a slab, whose slots are used again.
 
+mod open;
+
 use crate::ids::FlowId;
 use crate::lists::{ByDirection, List, PerFlow, PerSide};
 use crate::scenario::Sysctls;
@@ -11,6 +13,7 @@ use goodqueue_hosts::traffic::application::SocketId;
 use goodqueue_tcp::{Config, Connection, SmallQueues};
 use goodqueue_units::Instant;
 use goodqueue_units::processor::{prefetch, prefetch_bytes};
+use open::Open;
 
 /// The progress of one end of a connection, as far as an application needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +37,23 @@ pub(crate) struct Socket {
     pub(crate) flow: FlowId,
     /// The hash that a classifier computes for its packets, per direction. It distinguishes the flow's connections.
     pub(crate) hash: ByDirection<u32>,
+    /// Its number in the order of opening.
+    pub(crate) number: u64,
+    /// Its place in its application's list.
+    pub(crate) place: u32,
 }
 
 impl Socket {
+    /// Prefetches what a segment for `end` is going to touch. `sends` is whether this end sends the data.
+    #[inline]
+    pub(crate) fn prefetch(&self, end: Side, sends: bool) {
+        for bytes in Connection::hot_bytes(sends) {
+            prefetch_bytes(&self.ends[end], bytes);
+        }
+        prefetch(&self.timers);
+        prefetch(&self.hash);
+    }
+
     /// Returns the stage of `end` at the last call, and the stage now.
     pub(crate) fn advance(&mut self, end: Side) -> (Stage, Stage) {
         let connection = &self.ends[end];
@@ -125,6 +142,8 @@ pub(crate) struct Sockets {
     paced: PerFlow<PerSide<bool>>,
     slots: List<SocketId, Socket>,
     free: Vec<SocketId>,
+    open: Open,
+    opened: u64,
 }
 
 impl Sockets {
@@ -147,12 +166,30 @@ impl Sockets {
         };
         let (ends, timers) = (PerSide::of(end), PerSide::of(|_| Instant::MAX));
         let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
-        let socket = Socket { ends, timers, stages, closing, flow, hash };
-        if let Some(id) = self.free.pop() {
-            self[id] = socket;
-            return id;
-        }
-        self.slots.push(socket)
+        let number = self.opened;
+        self.opened += 1;
+        let socket = Socket { ends, timers, stages, closing, flow, hash, number, place: 0 };
+        let id = match self.free.pop() {
+            Some(id) => {
+                self[id] = socket;
+                id
+            }
+            None => self.slots.push(socket),
+        };
+        self.open.insert(flow, hash[Direction::Down], id);
+        id
+    }
+
+    /// Returns the open connection of `flow` whose packets in `direction` have the hash `hash`.
+    #[inline(never)] // out of the way of bulk transfers
+    pub(crate) fn find(&self, flow: FlowId, direction: Direction, hash: u32) -> Option<SocketId> {
+        self.open.find(flow, direction, hash)
+    }
+
+    /// Prefetches what [`find`](Self::find) reads.
+    #[inline]
+    pub(crate) fn prefetch_place(&self, flow: FlowId, direction: Direction, hash: u32) {
+        self.open.prefetch(flow, direction, hash);
     }
 
     /// Builds the end `end` of a connection of `flow`, as `config` and the sysctls of its host say. The end `opener`
@@ -192,9 +229,14 @@ impl Sockets {
         self.paced = paced;
     }
 
-    /// Frees a slot for another connection.
-    pub(crate) fn release(&mut self, id: SocketId) {
-        self.free.push(id);
+    /// Frees the slot of an open connection for another one. Returns whether it was open.
+    pub(crate) fn release(&mut self, id: SocketId) -> bool {
+        let &Socket { flow, hash, .. } = &self[id];
+        let was_open = self.open.remove(flow, hash[Direction::Down], id);
+        if was_open {
+            self.free.push(id);
+        }
+        was_open
     }
 
     /// Returns the number of slots for applications' connections.

@@ -25,9 +25,9 @@ pub fn prefetch<T>(what: &T) {
 /// Prefetches the cache lines of the `bytes` of `what`, as [`prefetch`] does for all of it. If `what` does not begin
 /// a cache line, its last bytes may be left out. On a processor other than x86-64 nothing is done.
 #[inline(always)]
-pub fn prefetch_bytes<T>(what: &T, bytes: Range<usize>) {
+pub fn prefetch_bytes<T: ?Sized>(what: &T, bytes: Range<usize>) {
     #[cfg(target_arch = "x86_64")]
-    for line in bytes.start / LINE..bytes.end.min(size_of::<T>()).div_ceil(LINE) {
+    for line in bytes.start / LINE..bytes.end.min(size_of_val(what)).div_ceil(LINE) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let line = core::ptr::from_ref(what).cast::<i8>().wrapping_add(line * LINE);
         // SAFETY: the prefetch reads and writes nothing that the program could see, and faults at no address (Intel's

@@ -1,11 +1,16 @@
 """``goodqueue export``: writes stored results in other programs' formats."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goodqueue.cli.options import Force, Json
 from goodqueue.errors import warn
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from goodqueue.store.results import Loose
 
 
 def export(
@@ -14,10 +19,13 @@ def export(
     ],
     out: Annotated[str, typer.Option(metavar="DIR", help="The folder for the files.")],
     flent: Annotated[bool, typer.Option("--flent", help="Write Flent's data files, *.flent.gz.")] = False,
+    subscribers: Annotated[
+        bool, typer.Option("--subscribers", help="Write Parquet tables: a row per subscriber, and one per node.")
+    ] = False,
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write stored runs as Flent's data files, one file per run.
+    """Write stored runs as Flent's data files, one file per run, or their subscribers as tables.
 
     \b
     Examples:
@@ -26,6 +34,7 @@ def export(
       flent -i flent/*.flent.gz -p all_scaled -o plot.svg
       goodqueue sweep link.toml --set bottleneck.qdisc=pfifo,fq_codel --set series.interval=200ms --out store
       goodqueue export --flent store --out flent; flent -i flent/*.flent.gz -p box_combine
+      goodqueue export --subscribers isp.json --out tables
 
     A run becomes the Flent test whose TCP flows without end (kind bulk) are nearest:
 
@@ -47,11 +56,15 @@ def export(
     from goodqueue.show import terminal
     from goodqueue.store.results import records
 
-    if not flent:
-        raise UserError("export", "no format; accepted: --flent")
+    if flent == subscribers:
+        found_formats = "two formats" if flent else "no format"
+        raise UserError("export", f"{found_formats}; accepted: --flent or --subscribers")
     output.check(out, force)
     with inputs.noted() as read:
         found = records(paths)
+    if subscribers:
+        _subscribers(found, out, read, force, json)
+        return
     if lacking := again.lacking(found):
         with terminal.progress(f"{len(lacking)} runs again, with time series") as progress:
             found = again.with_series(found, progress)
@@ -66,5 +79,26 @@ def export(
     else:
         for one in files:
             terminal.say(f"{written}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}")
+    if written != out:
+        raise output.appeared(out, written, force=force)
+
+
+def _subscribers(found: "list[Loose]", out: str, read: "list[Path]", force: bool, json: bool) -> None:
+    """Write the tables of the subscribers and the nodes."""
+    from goodqueue import extras
+    from goodqueue.files import output
+    from goodqueue.show import terminal
+    from goodqueue.store import subscribers
+
+    extras.needed("pyarrow", "export --subscribers")
+    subscribers.check(found)
+    output.spare(out, read)
+    written, _ = output.write(out, force, lambda folder: subscribers.fill(folder, found))
+    if json:
+        terminal.emit_json(subscribers.as_json(found))
+    else:
+        for name, part in subscribers.FILES.items():
+            rows = sum(1 for _ in subscribers.rows(found, part))
+            terminal.say(f"{written}/{name}: {rows} rows, {len(found)} runs")
     if written != out:
         raise output.appeared(out, written, force=force)

@@ -7,12 +7,13 @@
 //! 1000 flows or more does about 1.2 times as many packets per CPU second, because fewer memory pages are allocated
 //! and looked up.
 //!
-//! A trick for memory: while there are few values, the memory holds their cells' numbers, in order, instead of counts.
-//! Cells replace this list when they need no more than twice its memory. The response times of one home lie between
-//! 10 ms and 10 s: some hundred of them take 4 kB so, and 60 kB as cells. The trick costs [`Histogram::record`]
-//! nothing, because no value has a cell before the first cell has a number.
+//! A trick for memory: while there are few values, the memory holds their cells' numbers instead of counts. The list
+//! grows by doubling. Cells replace it when it is full and they need no more than twice its memory. The response times
+//! of one home lie between 10 ms and 10 s: some hundred of them take 4 kB so, and 60 kB as cells. The trick costs
+//! [`Histogram::record`] nothing, because no value has a cell before the first cell has a number.
 
 use goodqueue_units::processor::prefetch;
+use std::borrow::Cow;
 use std::ops::AddAssign;
 
 /// The number of cells is a multiple of this.
@@ -25,8 +26,8 @@ const LEAST: usize = 8;
 /// Counts of type `C`, in `2^BITS` cells per doubling of the value, so a value is known to one part in `2^BITS`. Also
 /// the sum of all values.
 pub(crate) struct Histogram<C, const BITS: u32> {
-    /// The cells from number `first` on, in whole groups. If `first` is [`FEW`] or more: room for a sorted list, which
-    /// holds the cells' numbers of `first - FEW` values.
+    /// The cells from number `first` on, in whole groups. If `first` is [`FEW`] or more: room for a list, which holds
+    /// the cells' numbers of `first - FEW` values, in the order in which they came.
     cells: Box<[C]>,
     first: u32,
     /// How often `sum` overflowed 64 bits. A full u128 is not needed, and this leaves room for `first` in a cache
@@ -89,10 +90,9 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
             return;
         };
         if values == self.cells.len() {
-            if let [least, .., most] = &*self.cells
-                && (*most).into().max(u64::from(number)) - (*least).into().min(u64::from(number))
-                    < 2 * values as u64
-            {
+            let numbers = || self.cells.iter().map(|&other| other.into()).chain([number.into()]);
+            let (least, most) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
+            if values > 0 && most - least < 2 * values as u64 {
                 self.spread();
                 return self.count(number, C::from(1));
             }
@@ -100,9 +100,7 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
             longer[..values].copy_from_slice(&self.cells);
             self.cells = longer.into_boxed_slice();
         }
-        let place = self.cells[..values].partition_point(|&other| other.into() <= u64::from(number));
-        self.cells.copy_within(place..values, place + 1);
-        self.cells[place] = C::from(number);
+        self.cells[values] = C::from(number);
         self.first += 1;
     }
 
@@ -182,12 +180,46 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
         (self.first, self.sum, self.carries) = (self.first.min(FEW), 0, 0);
     }
 
+    /// Returns what answers questions about ranks.
+    pub(crate) fn ranks(&self) -> Ranks<'_, C, BITS> {
+        let first = self.first;
+        let Some(values) = self.few() else {
+            return Ranks { cells: Cow::Borrowed(&self.cells), is_list: false, first };
+        };
+        let mut list = self.cells[..values].to_vec();
+        list.sort_unstable_by_key(|&number| number.into());
+        Ranks { cells: Cow::Owned(list), is_list: true, first }
+    }
+
+    /// Returns the highest value of the cell with the `rank`th smallest value, from 1, or `None` if fewer were
+    /// counted. For several ranks of one histogram, [`ranks`](Self::ranks) does less.
+    pub(crate) fn value_at_rank(&self, rank: u64) -> Option<u64> {
+        self.ranks().value(rank)
+    }
+
+    /// Returns the highest value of the cell with this number.
+    fn highest(number: usize) -> u64 {
+        let bits = (number >> BITS).saturating_sub(1);
+        let above = (number - (bits << BITS)) as u64 + 1;
+        (above << bits).wrapping_sub(1) // the last cell ends at 2^64
+    }
+}
+
+/// The counts of a histogram, as questions about ranks need them.
+pub(crate) struct Ranks<'a, C: Clone, const BITS: u32> {
+    /// The cells, or the sorted list.
+    cells: Cow<'a, [C]>,
+    is_list: bool,
+    first: u32,
+}
+
+impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> Ranks<'_, C, BITS> {
     /// Returns the highest value of the cell with the `rank`th smallest value, from 1, or `None` if fewer were
     /// counted.
-    pub(crate) fn value_at_rank(&self, rank: u64) -> Option<u64> {
-        if let Some(values) = self.few() {
-            let number = self.cells[..values].get(rank.max(1) as usize - 1)?;
-            return Some(Self::highest((*number).into() as usize));
+    pub(crate) fn value(&self, rank: u64) -> Option<u64> {
+        if self.is_list {
+            let number = self.cells.get(rank.max(1) as usize - 1)?;
+            return Some(Histogram::<C, BITS>::highest((*number).into() as usize));
         }
         // Most cells are empty, so whole groups are skipped.
         let sum = |cells: &[C]| cells.iter().map(|&count| count.into()).sum::<u64>();
@@ -203,14 +235,7 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
             seen += count.into();
             seen >= rank.max(1)
         })?;
-        Some(Self::highest(cell + self.first as usize))
-    }
-
-    /// Returns the highest value of the cell with this number.
-    fn highest(number: usize) -> u64 {
-        let bits = (number >> BITS).saturating_sub(1);
-        let above = (number - (bits << BITS)) as u64 + 1;
-        (above << bits).wrapping_sub(1) // the last cell ends at 2^64
+        Some(Histogram::<C, BITS>::highest(cell + self.first as usize))
     }
 }
 

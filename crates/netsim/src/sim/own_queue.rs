@@ -3,7 +3,7 @@
 
 use super::Simulation;
 use super::row::{Node, Row};
-use crate::flow::{Flow, Source};
+use crate::flow::Flow;
 use crate::ids::{FlowId, LinkId};
 use crate::ledger::{Fates, Queue};
 use crate::link::Link;
@@ -113,8 +113,7 @@ impl Simulation {
     fn tell_sender(&mut self, flow: FlowId, hash: u32, direction: Direction) {
         let (end, mut socket) = (direction.sender(), None);
         if !self.flow_paths[flow].is_bulk {
-            let Source::App(app) = &self.flows[flow].source else { return };
-            socket = app.socket(direction, hash);
+            socket = self.sockets.find(flow, direction, hash);
             if socket.is_none() {
                 return; // the connection has ended
             }

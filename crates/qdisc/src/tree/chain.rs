@@ -5,17 +5,18 @@
 //! (tuple space search; Srinivasan, Suri and Varghese 1999). A look-up hashes the packet once per mask, as `flower` and
 //! the hash tables of `u32` do, and the first filter in the order of the chain wins.
 
-use super::fields::{PRIORITY, Words};
+use super::fields::{PRIORITY, WORDS, Words};
 use super::id::Id;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// What a matching filter says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// This class.
     Class(Id),
     /// The class that a number in the packet gives (`flow map`).
-    Computed(Map),
+    Computed(Arc<Map>),
 }
 
 /// The steps by which `flow map` makes a class of a number.
@@ -61,51 +62,76 @@ pub(super) struct Chain {
 #[derive(Clone, Debug)]
 struct Table {
     mask: Words,
+    /// The words of which the mask has any bits.
+    words: Vec<u8>,
     /// The value, the place of the filter in the chain, and what it says.
     rules: Vec<(Words, u32, Target)>,
-    /// One more than the place of each rule, near its hash. 0: free. At most half of these places are taken.
-    places: Vec<u32>,
+    /// The hash of a rule and one more than its number, at the place of the hash or behind it. Number 0: free. At most
+    /// half of these places are taken.
+    places: Vec<(u32, u32)>,
 }
 
 impl Table {
     fn new(mask: Words) -> Self {
-        Self { mask, rules: Vec::new(), places: alloc::vec![0; 4] }
+        let words = (0..WORDS as u8).filter(|word| mask[usize::from(*word)] != 0).collect();
+        Self { mask, words, rules: Vec::new(), places: alloc::vec![(0, 0); 4] }
     }
 
-    /// Returns the entry of `places` with the rule for `value`, or the free one in which it would be.
-    fn place(&self, value: &Words) -> usize {
+    /// Returns the hash of what the mask leaves of `words`.
+    #[inline]
+    fn hash(&self, words: &Words) -> u32 {
+        let mut hash = 0;
+        for &word in &self.words {
+            let word = usize::from(word);
+            // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4).
+            let mixed = hash ^ u64::from(words[word] & self.mask[word]);
+            hash = mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31);
+        }
+        hash as u32
+    }
+
+    /// Returns the entry of `places` with the rule that `words` match, or the free one in which it would be.
+    #[inline]
+    fn place(&self, hash: u32, words: &Words) -> usize {
         let last = self.places.len() - 1;
-        // Fibonacci hashing (Knuth, The Art of Computer Programming, vol. 3, 6.4).
-        let mix = |hash: u64, word: &u32| {
-            (hash ^ u64::from(*word)).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(31)
-        };
-        let mut at = value.iter().fold(0, mix) as usize & last;
-        while self.places[at] != 0 && self.rules[self.places[at] as usize - 1].0 != *value {
+        let mut at = hash as usize & last;
+        loop {
+            let (other, number) = self.places[at];
+            let matches = |value: &Words| {
+                let mut used = self.words.iter().map(|word| usize::from(*word));
+                used.all(|word| value[word] == words[word] & self.mask[word])
+            };
+            if number == 0 || other == hash && matches(&self.rules[number as usize - 1].0) {
+                return at;
+            }
             at = (at + 1) & last;
         }
-        at
     }
 
     /// Adds a rule, if there is none for its value yet.
     fn add(&mut self, value: Words, place: u32, target: Target) {
-        let at = self.place(&value);
-        if self.places[at] != 0 {
+        let hash = self.hash(&value);
+        let at = self.place(hash, &value);
+        if self.places[at].1 != 0 {
             return;
         }
         self.rules.push((value, place, target));
-        self.places[at] = self.rules.len() as u32;
+        self.places[at] = (hash, self.rules.len() as u32);
         if 2 * self.rules.len() > self.places.len() {
-            self.places = alloc::vec![0; 2 * self.places.len()];
-            for number in 0..self.rules.len() {
-                let at = self.place(&self.rules[number].0);
-                self.places[at] = number as u32 + 1;
+            let more = alloc::vec![(0, 0); 2 * self.places.len()];
+            for (hash, number) in core::mem::replace(&mut self.places, more) {
+                if number != 0 {
+                    let at = self.place(hash, &self.rules[number as usize - 1].0);
+                    self.places[at] = (hash, number);
+                }
             }
         }
     }
 
     /// Returns the rule that the packet matches.
+    #[inline]
     fn find(&self, words: &Words) -> Option<&(Words, u32, Target)> {
-        let number = self.places[self.place(&masked(words, &self.mask))];
+        let (_, number) = self.places[self.place(self.hash(words), words)];
         self.rules.get((number as usize).wrapping_sub(1))
     }
 }
@@ -120,7 +146,7 @@ impl Chain {
                     chain.tables.push(Table::new(*mask));
                     chain.tables.len() - 1
                 });
-                chain.tables[at].add(masked(value, mask), place as u32, rule.target);
+                chain.tables[at].add(masked(value, mask), place as u32, rule.target.clone());
             }
         }
         chain

@@ -9,6 +9,7 @@ use super::id::Id;
 use super::words::{Line, hexadecimal, number};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -301,6 +302,6 @@ fn flow(line: &mut Line<'_>) -> Read<Target> {
             Err("flow: found no key; accepted: flow map key dst baseclass 1:1, for example".to_string())
         }
         (_, 0) => Err("flow: found no baseclass; accepted: the first class, as baseclass 1:1".to_string()),
-        _ => Ok(Target::Computed(map)),
+        _ => Ok(Target::Computed(Arc::new(map))),
     }
 }

@@ -31,7 +31,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use class::{Class, Held, MINUTE, Mode, SECOND, Turns};
 use goodqueue_units::{Duration, Instant};
-use waiting::Waiting;
+use waiting::{Due, Waiting};
 
 /// How long packets were held back since the beginning, and by whom.
 #[derive(Clone, Debug)]
@@ -113,7 +113,7 @@ impl<P: Packet> Htb<P> {
             wake: None,
         };
         let default = htb.find(Id::of(handle.major(), default));
-        htb.default = default.filter(|at| htb.classes[*at as usize].level == 0);
+        htb.default = default.filter(|at| htb.classes[*at as usize].level() == 0);
         htb
     }
 
@@ -131,7 +131,7 @@ impl<P: Packet> Htb<P> {
         let mut chain = Some(&self.chain);
         if let Some(at) = self.find(own) {
             let class = &self.classes[at as usize];
-            if class.level == 0 {
+            if class.level() == 0 {
                 return Ok(at);
             }
             chain = class.chain.as_deref();
@@ -143,7 +143,7 @@ impl<P: Packet> Htb<P> {
             }
             let Some(at) = self.find(id) else { break };
             let class = &self.classes[at as usize];
-            if class.level == 0 {
+            if class.level() == 0 {
                 return Ok(at);
             }
             hops += 1;
@@ -248,12 +248,14 @@ impl<P: Packet> Htb<P> {
             if due > self.now {
                 return Some(due);
             }
-            self.waiting.remove(level, at);
             let class = &self.classes[at as usize];
-            let diff = (self.now - class.since).min(MINUTE);
-            let wait = self.change_mode(at, diff);
-            if self.classes[at as usize].mode != Mode::CanSend {
-                self.wait(at, wait);
+            let (mode, delay) = class.mode_after((self.now - class.since).min(MINUTE));
+            self.change_mode(at, mode);
+            if mode == Mode::CanSend {
+                self.waiting.remove(level, at);
+            } else {
+                let due = self.due(level, delay);
+                self.waiting.postpone(level, due, at);
             }
         }
         None
@@ -314,54 +316,54 @@ impl<P: Packet> Htb<P> {
         while let Some(at) = next {
             let class = &mut self.classes[at as usize];
             let diff = (self.now - class.since).min(MINUTE);
-            if class.level >= level {
+            if class.level() >= level {
                 class.account(0, len, diff);
             } else {
                 class.tokens[0] += diff;
             }
             class.account(1, len, diff);
             class.since = self.now;
-            let (old, own_level) = (class.mode, class.level);
-            next = class.parent;
-            let wait = self.change_mode(at, 0);
-            let mode = self.classes[at as usize].mode;
-            if old != mode {
-                if old != Mode::CanSend {
-                    self.waiting.remove(own_level, at);
-                }
-                if mode != Mode::CanSend {
-                    self.wait(at, wait);
+            next = class.parent();
+            // `htb_change_class_mode`. Mostly nothing changes.
+            let (old, level) = (class.mode, class.level());
+            let (mode, delay) = class.mode_after(0);
+            if mode != old {
+                self.change_mode(at, mode);
+                let due = if mode == Mode::CanSend { (0, 0) } else { self.due(level, delay) };
+                match (old, mode) {
+                    (_, Mode::CanSend) => self.waiting.remove(level, at),
+                    (Mode::CanSend, _) => self.waiting.insert(level, due, at),
+                    _ => self.waiting.postpone(level, due, at),
                 }
             }
         }
     }
 
-    /// Lets a class wait for `delay` (`htb_add_to_wait_tree`).
-    fn wait(&mut self, at: u32, delay: i64) {
-        let class = &self.classes[at as usize];
+    /// Returns when a class of this level is due that begins to wait for `delay` (`htb_add_to_wait_tree`).
+    fn due(&mut self, level: usize, delay: i64) -> Due {
         let due = self.now + delay.max(1);
         self.waits += 1;
-        self.near[class.level] = self.near[class.level].min(due);
-        self.waiting.insert(class.level, (due, self.waits), at);
+        self.near[level] = self.near[level].min(due);
+        (due, self.waits)
     }
 
-    /// Gives a class the mode of the time `diff` after its buckets were counted (`htb_change_class_mode`). Returns the
-    /// time until the mode changes again.
-    fn change_mode(&mut self, at: u32, diff: i64) -> i64 {
+    /// Gives a class another mode (`htb_change_class_mode`).
+    fn change_mode(&mut self, at: u32, mode: Mode) {
         let class = &mut self.classes[at as usize];
-        let (mode, wait) = class.mode_after(diff);
-        if mode != class.mode {
-            let is_active = class.active != 0;
-            if is_active && class.mode != Mode::CannotSend {
-                self.deactivate_priorities(at);
-            }
-            self.classes[at as usize].mode = mode;
-            self.classes[at as usize].note(self.clock);
-            if is_active && mode != Mode::CannotSend {
-                self.activate_priorities(at);
-            }
+        let old = core::mem::replace(&mut class.mode, mode);
+        if mode == old {
+            return;
         }
-        wait
+        let is_active = class.active != 0;
+        if is_active && old != Mode::CannotSend {
+            class.mode = old;
+            self.deactivate_priorities(at);
+            self.classes[at as usize].mode = mode;
+        }
+        self.classes[at as usize].note(self.clock);
+        if is_active && mode != Mode::CannotSend {
+            self.activate_priorities(at);
+        }
     }
 
     /// Returns how long the wire and each class have held packets back up to `now`.

@@ -5,15 +5,18 @@
 //! is sent to the kernel as the time that it takes, in ticks of 64 ns.
 
 use crate::param::Args;
-use crate::sched::bucket::Weight;
+use crate::sched::bucket::{LINKLAYER, LinkLayer, MPU, OVERHEAD, Weight};
 use goodqueue_units::{Rate, Release};
 
 /// A rate in bytes per second, as a factor and a shift.
+// For the processor: a class of `htb` has two, and thousands of classes do not fit a cache.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
-    factor: u64,
-    shift: u32,
-    weight: Weight,
+    factor: u32,
+    overhead: u32,
+    mpu: u32,
+    shift: u8,
+    cells: bool,
 }
 
 impl Pace {
@@ -25,16 +28,24 @@ impl Pace {
             // The kernel keeps 32 bits of the quotient.
             let factor = (scaled / bytes) as u32;
             if factor >> 31 != 0 || scaled >> 63 != 0 {
-                break factor.into();
+                break factor;
             }
             (scaled, shift) = (scaled << 1, shift + 1);
         };
-        Self { factor, shift, weight: Weight::new(args) }
+        Self {
+            factor,
+            overhead: args.get(&OVERHEAD) as u32,
+            mpu: args.get(&MPU) as u32,
+            shift,
+            cells: args.get(&LINKLAYER) != LinkLayer::Ethernet,
+        }
     }
 
     /// Returns the nanoseconds that a packet of `len` bytes takes.
+    #[inline]
     pub(super) fn time(&self, len: u32) -> i64 {
-        (self.weight.of(len.into()).wrapping_mul(self.factor) >> self.shift) as i64
+        let weight = Weight::of_parts(self.overhead.into(), self.mpu.into(), self.cells);
+        (weight.of(len.into()).wrapping_mul(self.factor.into()) >> self.shift) as i64
     }
 }
 

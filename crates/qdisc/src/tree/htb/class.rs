@@ -3,6 +3,7 @@
 use super::super::chain::Chain;
 use super::super::id::Id;
 use super::super::rate::Pace;
+use super::NONE;
 use super::members::Members;
 use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant};
@@ -57,26 +58,29 @@ pub(in super::super) struct Setup {
     pub(in super::super) chain: Chain,
 }
 
+/// A class.
+// For the processor: what each packet needs is in the first two cache lines.
+#[repr(C, align(64))]
 pub(super) struct Class {
-    pub(super) id: Id,
-    pub(super) parent: Option<u32>,
-    pub(super) level: usize,
-    pub(super) paces: [Pace; 2],
-    pub(super) depths: [i64; 2],
     /// The tokens of `rate` and of `ceil` at `since`, in nanoseconds.
     pub(super) tokens: [i64; 2],
     pub(super) since: i64,
-    pub(super) priority: usize,
+    pub(super) depths: [i64; 2],
+    parent: u32,
+    pub(super) id: Id,
     pub(super) quantum: i32,
-    pub(super) deficits: [i32; LEVELS],
+    level: u8,
+    priority: u8,
     /// The priorities at which the class has packets, as bits.
     pub(super) active: u8,
     pub(super) mode: Mode,
+    pub(super) paces: [Pace; 2],
+    pub(super) deficits: [i32; LEVELS],
+    /// How long the class held packets back: it may not send, and it or a class below it has packets.
+    pub(super) held: Held,
     /// Of a class that is no leaf.
     pub(super) feed: Option<Box<Turns>>,
     pub(super) chain: Option<Box<Chain>>,
-    /// How long the class held packets back: it may not send, and it or a class below it has packets.
-    pub(super) held: Held,
 }
 
 /// How long something held packets back, in nanoseconds.
@@ -108,22 +112,37 @@ impl Class {
     /// Returns the class with full buckets.
     pub(super) fn new(setup: Setup) -> Self {
         Self {
-            id: setup.id,
-            parent: setup.parent,
-            level: setup.level,
-            paces: setup.paces,
-            depths: setup.depths,
             tokens: setup.depths,
             since: 0,
-            priority: setup.priority,
+            depths: setup.depths,
+            parent: setup.parent.unwrap_or(NONE),
+            id: setup.id,
             quantum: setup.quantum,
-            deficits: [0; LEVELS],
+            level: setup.level as u8,
+            priority: setup.priority as u8,
             active: 0,
             mode: Mode::CanSend,
+            paces: setup.paces,
+            deficits: [0; LEVELS],
+            held: Held::default(),
             feed: (setup.level > 0).then(Box::default),
             chain: (!setup.chain.is_empty()).then(|| Box::new(setup.chain)),
-            held: Held::default(),
         }
+    }
+
+    /// Returns the class above.
+    pub(super) fn parent(&self) -> Option<u32> {
+        (self.parent != NONE).then_some(self.parent)
+    }
+
+    /// Returns the level; leaves are level 0.
+    pub(super) fn level(&self) -> usize {
+        self.level.into()
+    }
+
+    /// Returns the priority of a leaf.
+    pub(super) fn priority(&self) -> usize {
+        self.priority.into()
     }
 
     /// Notes whether the class holds packets back from `now` on.
@@ -139,7 +158,7 @@ impl Class {
 
     /// Returns the mode after `diff`, and the time until it changes (`htb_class_mode`).
     pub(super) fn mode_after(&self, diff: i64) -> (Mode, i64) {
-        let [tokens, ceiling] = self.tokens.map(|tokens| tokens + diff);
+        let (tokens, ceiling) = (self.tokens[0] + diff, self.tokens[1] + diff);
         match (tokens, ceiling) {
             (_, ..0) => (Mode::CannotSend, -ceiling),
             (0.., _) => (Mode::CanSend, diff),
@@ -149,6 +168,11 @@ impl Class {
 }
 
 /// Returns the numbers of the bits that are set.
-pub(super) fn bits(mask: u8) -> impl Iterator<Item = usize> {
-    (0..8).filter(move |bit| mask >> bit & 1 != 0)
+#[inline]
+pub(super) fn bits(mut mask: u8) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        let bit = mask.trailing_zeros() as usize;
+        mask &= mask.wrapping_sub(1);
+        (bit < 8).then_some(bit)
+    })
 }

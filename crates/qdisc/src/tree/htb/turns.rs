@@ -1,13 +1,13 @@
 //! Whose turn it is: the rows of classes that may send, and the feeds of those that borrow.
 
 use super::Htb;
-use super::class::{Class, LEVELS, Mode, Turn, bits};
+use super::class::{LEVELS, Mode, Turn, bits};
 use crate::packet::Packet;
 
 impl<P: Packet> Htb<P> {
     /// Passes the turn from the leaf `at` to the next one.
     pub(super) fn pass_on(&mut self, at: u32, level: usize, priority: usize) {
-        let parent = self.classes[at as usize].parent.filter(|_| level > 0);
+        let parent = self.classes[at as usize].parent().filter(|_| level > 0);
         self.turn(parent, 0, priority).advance();
     }
 
@@ -41,7 +41,7 @@ impl<P: Packet> Htb<P> {
                         self.turn(feeds[depth], level, priority).advance();
                     }
                 }
-                Some(at) if self.classes[at as usize].level == 0 => return Some(at),
+                Some(at) if self.classes[at as usize].level() == 0 => return Some(at),
                 Some(at) => {
                     depth += 1;
                     *feeds.get_mut(depth)? = Some(at);
@@ -55,7 +55,7 @@ impl<P: Packet> Htb<P> {
     pub(super) fn activate(&mut self, at: u32) {
         let class = &mut self.classes[at as usize];
         if class.active == 0 {
-            class.active = 1 << class.priority;
+            class.active = 1 << class.priority();
             self.activate_priorities(at);
             self.classes[at as usize].note(self.clock);
         }
@@ -75,7 +75,7 @@ impl<P: Packet> Htb<P> {
         let mut at = at;
         let mut mask = self.classes[at as usize].active;
         while let (Mode::MayBorrow, Some(parent)) =
-            (self.classes[at as usize].mode, self.classes[at as usize].parent)
+            (self.classes[at as usize].mode, self.classes[at as usize].parent())
         {
             if mask == 0 {
                 break;
@@ -91,7 +91,8 @@ impl<P: Packet> Htb<P> {
             self.classes[parent as usize].note(self.clock);
             at = parent;
         }
-        let Class { mode, level, .. } = self.classes[at as usize];
+        let class = &self.classes[at as usize];
+        let (mode, level) = (class.mode, class.level());
         if mode == Mode::CanSend && mask != 0 {
             self.row_mask[level] |= mask;
             bits(mask).for_each(|priority| self.rows[level][priority].members.insert(at));
@@ -103,7 +104,7 @@ impl<P: Packet> Htb<P> {
         let mut at = at;
         let mut mask = self.classes[at as usize].active;
         while let (Mode::MayBorrow, Some(parent)) =
-            (self.classes[at as usize].mode, self.classes[at as usize].parent)
+            (self.classes[at as usize].mode, self.classes[at as usize].parent())
         {
             if mask == 0 {
                 break;
@@ -124,7 +125,8 @@ impl<P: Packet> Htb<P> {
             self.classes[parent as usize].note(self.clock);
             at = parent;
         }
-        let Class { mode, level, .. } = self.classes[at as usize];
+        let class = &self.classes[at as usize];
+        let (mode, level) = (class.mode, class.level());
         if mode == Mode::CanSend {
             for priority in bits(mask) {
                 let row = &mut self.rows[level][priority];

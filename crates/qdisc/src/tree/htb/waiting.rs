@@ -11,9 +11,22 @@ pub(super) type Due = (i64, u64);
 
 /// A heap per level, with the earliest class first.
 pub(super) struct Waiting {
-    levels: [Vec<(Due, u32)>; LEVELS],
+    levels: [Vec<Entry>; LEVELS],
     /// The place of each waiting class in its heap.
     places: Vec<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Entry {
+    /// The time and the order, as one number: comparing two numbers needs no branch.
+    key: u128,
+    at: u32,
+}
+
+impl Entry {
+    fn new((due, order): Due, at: u32) -> Self {
+        Self { key: u128::from(due as u64) << 64 | u128::from(order), at }
+    }
 }
 
 impl Waiting {
@@ -24,59 +37,70 @@ impl Waiting {
 
     /// Returns the first class of a level, and when it is due.
     pub(super) fn first(&self, level: usize) -> Option<(i64, u32)> {
-        self.levels[level].first().map(|((due, _), at)| (*due, *at))
+        self.levels[level].first().map(|entry| ((entry.key >> 64) as i64, entry.at))
     }
 
     /// Adds a class that does not wait yet.
     pub(super) fn insert(&mut self, level: usize, due: Due, at: u32) {
-        let heap = &mut self.levels[level];
-        heap.push((due, at));
-        let last = heap.len() - 1;
-        self.places[at as usize] = last as u32;
-        self.rise(level, last);
+        let (entry, last) = (Entry::new(due, at), self.levels[level].len());
+        self.levels[level].push(entry);
+        self.rise(level, last, entry);
     }
 
     /// Removes a class that waits.
     pub(super) fn remove(&mut self, level: usize, at: u32) {
-        let heap = &mut self.levels[level];
-        let place = self.places[at as usize] as usize;
-        heap.swap_remove(place);
-        let Some(&(_, moved)) = heap.get(place) else { return };
-        self.places[moved as usize] = place as u32;
-        let place = self.rise(level, place);
-        self.sink(level, place);
-    }
-
-    fn swap(&mut self, level: usize, one: usize, other: usize) {
-        let heap = &mut self.levels[level];
-        heap.swap(one, other);
-        for place in [one, other] {
-            self.places[heap[place].1 as usize] = place as u32;
+        let (place, heap) = (self.places[at as usize] as usize, &mut self.levels[level]);
+        let Some(last) = heap.pop() else { return };
+        if place < heap.len() {
+            self.settle(level, place, last);
         }
     }
 
-    /// Moves an entry up as long as it is earlier than the one above. Returns where it is then.
-    fn rise(&mut self, level: usize, mut place: usize) -> usize {
+    /// Lets a class that waits be due at another time.
+    pub(super) fn postpone(&mut self, level: usize, due: Due, at: u32) {
+        self.settle(level, self.places[at as usize] as usize, Entry::new(due, at));
+    }
+
+    /// Puts an entry into a place whose entry is gone, and then where it belongs.
+    fn settle(&mut self, level: usize, place: usize, entry: Entry) {
+        let place = self.rise(level, place, entry);
+        self.sink(level, place, entry);
+    }
+
+    fn put(&mut self, level: usize, place: usize, entry: Entry) {
+        self.levels[level][place] = entry;
+        self.places[entry.at as usize] = place as u32;
+    }
+
+    /// Puts an entry into a place, or above it as long as it is earlier than the one above. Returns where it is then.
+    fn rise(&mut self, level: usize, mut place: usize, entry: Entry) -> usize {
         while place > 0 {
             let above = (place - 1) / 2;
-            if self.levels[level][above].0 < self.levels[level][place].0 {
+            let other = self.levels[level][above];
+            if other.key < entry.key {
                 break;
             }
-            self.swap(level, place, above);
+            self.put(level, place, other);
             place = above;
         }
+        self.put(level, place, entry);
         place
     }
 
     /// Moves an entry down as long as one below is earlier.
-    fn sink(&mut self, level: usize, mut place: usize) {
+    fn sink(&mut self, level: usize, mut place: usize, entry: Entry) {
         loop {
             let heap = &self.levels[level];
-            let below = (2 * place + 1..heap.len().min(2 * place + 3)).min_by_key(|below| heap[*below].0);
-            let Some(below) = below.filter(|below| heap[*below].0 < heap[place].0) else { return };
-            self.swap(level, place, below);
+            let Some(left) = heap.get(2 * place + 1) else { break };
+            let right = heap.get(2 * place + 2).filter(|right| right.key < left.key);
+            let (below, other) = right.map_or((2 * place + 1, *left), |right| (2 * place + 2, *right));
+            if entry.key < other.key {
+                break;
+            }
+            self.put(level, place, other);
             place = below;
         }
+        self.put(level, place, entry);
     }
 }
 
@@ -95,8 +119,15 @@ mod tests {
             let at = (dice >> 8) % 50;
             match dues[at as usize].take() {
                 Some(due) => {
-                    waiting.remove(3, at);
                     set.remove(&(due, at));
+                    if dice >> 31 == 0 {
+                        waiting.remove(3, at);
+                    } else {
+                        let due = (i64::from(dice >> 25), order);
+                        waiting.postpone(3, due, at);
+                        set.insert((due, at));
+                        dues[at as usize] = Some(due);
+                    }
                 }
                 None => {
                     let due = (i64::from(dice >> 24), order);

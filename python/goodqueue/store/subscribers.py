@@ -1,0 +1,89 @@
+"""The subscribers and nodes of stored runs as tables: a row per subscriber or node and run.
+
+A record has them as JSON, which tools that read tables do not unfold.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from goodqueue.errors import UserError
+from goodqueue.files.output import RESULTS
+from goodqueue.record import Delay, Node, NodeSide, Subscriber, SubscriberSide
+from goodqueue.store.results import Loose
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+RUN = ("run", "engine", "seed", "version", "qdisc")
+"""The columns that identify the run. ``run`` counts from 0, in the order in which runs were found."""
+
+FILES = {"subscribers.parquet": "subscribers", "nodes.parquet": "nodes"}
+"""The files, with the part of the record that each has."""
+
+WAYS = ("down", "up")
+
+
+def columns(part: str) -> list[tuple[str, str]]:
+    """Return the columns of a part with their types: text, integer or float."""
+    kinds: dict[str, Any] = {"nodes": (Node, NodeSide), "subscribers": (Subscriber, SubscriberSide)}
+    whole, side = kinds[part]
+    own = [(name, "integer" if name == "subscribers" else "text") for name in whole.__annotations__ if name not in WAYS]
+    run = [(name, "integer" if name in ("run", "seed") else "text") for name in RUN]
+    return run + own + [(name, "float") for way in WAYS for key in side.__annotations__ for name in _names(way, key)]
+
+
+def _names(way: str, key: str) -> list[str]:
+    return [f"{way}_delay_{name}_ms" for name in Delay.__annotations__] if key == "delay_ms" else [f"{way}_{key}"]
+
+
+def check(found: Sequence[Loose]) -> None:
+    """Raise UserError for a record without subscribers."""
+    for one in found:
+        if "isp" not in one.record:
+            place = one.place or "export"
+            raise UserError(place, "a run without subscribers; accepted: runs of scenarios with [[subscriber]]")
+
+
+def rows(found: Sequence[Loose], part: str) -> Iterator[dict[str, Any]]:
+    """Yield a row per subscriber or node of each record."""
+    for number, one in enumerate(found):
+        record: Any = one.record
+        run = {name: record.get(name) for name in RUN}
+        run |= {"run": number, "qdisc": record["scenario"]["bottleneck"].get("qdisc")}
+        for entry in record["isp"][part]:
+            row = run | {name: value for name, value in entry.items() if name not in WAYS}
+            for way in WAYS:
+                side = dict(entry[way])
+                row |= {f"{way}_delay_{name}_ms": value for name, value in (side.pop("delay_ms", None) or {}).items()}
+                row |= {f"{way}_{name}": value for name, value in side.items()}
+            yield row
+
+
+def table(found: Sequence[Loose], part: str) -> "pa.Table":
+    """Return the table of a part of all records."""
+    import pyarrow as pa
+
+    kinds = {"text": pa.string(), "integer": pa.int64(), "float": pa.float64()}
+    schema = pa.schema([(name, kinds[kind]) for name, kind in columns(part)])
+    return pa.Table.from_pylist(list(rows(found, part)), schema)
+
+
+def fill(folder: Path, found: Sequence[Loose]) -> None:
+    """Write the tables and a list of them into ``folder``. Raises OSError."""
+    from pyarrow import parquet
+
+    for name, part in FILES.items():
+        parquet.write_table(table(found, part), folder / name, compression="zstd")
+    (folder / RESULTS).write_text(json.dumps(as_json(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def as_json(found: Sequence[Loose]) -> dict[str, Any]:
+    """Return the content of ``results.json``: the files, and how many rows of each run they have."""
+    isps = [one.record["isp"] for one in found]
+    runs = [
+        {"run": number, "seed": one.record["seed"], "subscribers": len(isp["subscribers"]), "nodes": len(isp["nodes"])}
+        for number, (one, isp) in enumerate(zip(found, isps, strict=True))
+    ]
+    return {"schema": 1, "made_by": "goodqueue export", "files": sorted([RESULTS, *FILES]), "runs": runs}
