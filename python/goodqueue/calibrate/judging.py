@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from goodqueue.calibrate.keeping import Result
 from goodqueue.calibrate.programs.program import Claim, Program
 from goodqueue.measures.stats import Median, median
+from goodqueue.record import Record
 
 NEAR_PERCENT = 10.0
 """A number within this of the truth is near."""
@@ -68,7 +70,7 @@ def figures(results: Sequence[Result], programs: Sequence[Program]) -> list[Figu
 def _figure(results: Iterable[Result], program: str, claim: Claim, line: str) -> Figure | None:
     import numpy as np
 
-    pairs = [pair for result in results if (pair := _pair(result, program, claim.key)) is not None]
+    pairs = [pair for result in results if (pair := _pair(result, program, claim)) is not None]
     errors = [error for told, truth in pairs if (error := _error(told, truth, claim)) is not None]
     if not errors:
         return None
@@ -80,10 +82,13 @@ def _figure(results: Iterable[Result], program: str, claim: Claim, line: str) ->
     return Figure(program, claim.key, line, len(errors), told, truth, bias, low, high, near)
 
 
-def _pair(result: Result, program: str, key: str) -> tuple[float, float] | None:
+def _pair(result: Result, program: str, claim: Claim) -> tuple[float, float] | None:
     """Return what the program said, and the truth, or None if one of them is unknown or the machine was busy."""
-    told, truth = (numbers.get(program, {}).get(key) for numbers in (result.told, result.truth))
-    return None if told is None or truth is None or result.is_busy else (told, truth)
+    told = result.told.get(program, {}).get(claim.key)
+    if told is None or result.is_busy:
+        return None
+    truth = claim.truth(cast("Record", result.record))
+    return None if truth is None else (told, truth)
 
 
 def _error(told: float, truth: float, claim: Claim) -> float | None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from goodqueue.errors import UserError
 from goodqueue.files import inputs, output
+from goodqueue.record import Record
 
 RUNS = "runs"
 """The folder of the runs, within that of the calibration."""
@@ -15,7 +16,10 @@ RUNS = "runs"
 MOST_BYTES = inputs.MIB
 
 Numbers = Mapping[str, Mapping[str, float | None]]
-"""Numbers by program and by key of a claim."""
+"""What the programs said, by program and by key of a claim."""
+
+PARTS = ("queues", "flows", "live")
+"""The parts of a link's record that are kept. The scenario is kept as far as it has the base RTT."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +40,8 @@ class Result:
     seconds: float
     """How long the link ran."""
     told: Numbers = field(default_factory=dict)
-    truth: Numbers = field(default_factory=dict)
+    record: Mapping[str, Any] = field(default_factory=dict)
+    """The parts of the link's record that say the truth."""
     failed: Mapping[str, str] = field(default_factory=dict)
     """By program, why there are no numbers."""
 
@@ -44,6 +49,12 @@ class Result:
     def is_whole(self) -> bool:
         """Whether nothing is gained by running it again."""
         return not self.is_busy and not self.failed
+
+
+def parts(record: Record) -> dict[str, Any]:
+    """Return the parts of ``record`` that are kept."""
+    path = {"rtt": record["scenario"]["path"]["rtt"]}
+    return {"scenario": {"path": path}, **{key: value for key, value in record.items() if key in PARTS}}
 
 
 class Kept:

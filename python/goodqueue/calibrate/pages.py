@@ -59,8 +59,13 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "programs": dict(found.versions),
         "figures": [asdict(one) for one in found.figures],
         "agreements": [asdict(one) | {"apart": one.apart} for one in found.agreements],
-        "runs": [asdict(one) for one in found.results],
+        "runs": [_run(one) for one in found.results],
     }
+
+
+def _run(result: Result) -> dict[str, Any]:
+    """Return a run without the link's record, which the folder keeps."""
+    return {key: value for key, value in asdict(result).items() if key not in ("record", "identity")}
 
 
 def as_markdown(found: Calibration) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue._goodqueue import VERSION, rounded
-from goodqueue.calibrate import within
+from goodqueue.calibrate import keeping, within
 from goodqueue.calibrate.cells import Cell, Plan
 from goodqueue.calibrate.keeping import Kept, Result
 from goodqueue.calibrate.programs.program import Program
@@ -171,7 +171,6 @@ class _Link:
         run, file = self.run, self._folder / RECORD
         record: Record | None = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
         told: dict[str, Any] = {}
-        truth: dict[str, Any] = {}
         failed: dict[str, str] = {}
         for program in run.programs:
             if record is None:
@@ -179,9 +178,7 @@ class _Link:
                 continue
             try:
                 told[program.name] = _rounded(self._read(program))
-                truth[program.name] = _rounded({claim.key: claim.truth(record) for claim in program.claims})
             except UserError as error:
-                told.pop(program.name, None)
                 failed[program.name] = bounded(str(error), 200)
         late = record["live"]["late_us"] if record is not None else None
         late_ms = rounded(late["p99"] / 1e3) if late else None
@@ -196,7 +193,7 @@ class _Link:
             tries=tries,
             seconds=rounded(record["live"]["elapsed_s"]) if record is not None else 0.0,
             told=told,
-            truth=truth,
+            record=keeping.parts(record) if record is not None else {},
             failed=failed,
         )
 
