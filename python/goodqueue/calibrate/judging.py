@@ -71,15 +71,20 @@ def _figure(results: Iterable[Result], program: str, claim: Claim, line: str) ->
     import numpy as np
 
     pairs = [pair for result in results if (pair := _pair(result, program, claim)) is not None]
-    errors = [error for told, truth in pairs if (error := _error(told, truth, claim)) is not None]
+    errors = [error for told, true in pairs if (error := _error(told, true, claim)) is not None]
     if not errors:
         return None
     bias = median(errors)
     assert bias is not None
-    told, truth = (float(np.median(values)) for values in zip(*pairs, strict=True))
+    told, true = (float(np.median(values)) for values in zip(*pairs, strict=True))
     low, high = (float(end) for end in np.quantile(errors, (0.1, 0.9)))
     near = 100 * sum(abs(error) <= NEAR_PERCENT for error in errors) / len(errors)
-    return Figure(program, claim.key, line, len(errors), told, truth, bias, low, high, near)
+    return Figure(program, claim.key, line, len(errors), told, true, bias, low, high, near)
+
+
+def truth(result: Result, claim: Claim) -> float | None:
+    """Return the truth that ``claim`` stands for, as the link's record has it."""
+    return claim.truth(cast("Record", result.record))
 
 
 def _pair(result: Result, program: str, claim: Claim) -> tuple[float, float] | None:
@@ -87,8 +92,8 @@ def _pair(result: Result, program: str, claim: Claim) -> tuple[float, float] | N
     told = result.told.get(program, {}).get(claim.key)
     if told is None or result.is_busy:
         return None
-    truth = claim.truth(cast("Record", result.record))
-    return None if truth is None else (told, truth)
+    true = truth(result, claim)
+    return None if true is None else (told, true)
 
 
 def _error(told: float, truth: float, claim: Claim) -> float | None:

@@ -59,13 +59,19 @@ def as_json(found: Calibration) -> dict[str, Any]:
         "programs": dict(found.versions),
         "figures": [asdict(one) for one in found.figures],
         "agreements": [asdict(one) | {"apart": one.apart} for one in found.agreements],
-        "runs": [_run(one) for one in found.results],
+        "runs": [_run(one, found.programs) for one in found.results],
     }
 
 
-def _run(result: Result) -> dict[str, Any]:
-    """Return a run without the link's record, which the folder keeps."""
-    return {key: value for key, value in asdict(result).items() if key not in ("record", "identity")}
+def _run(result: Result, programs: Sequence[Program]) -> dict[str, Any]:
+    """Return a run with the truth of each number, and without the link's record, which the folder keeps."""
+    truth = {
+        one.name: {claim.key: judging.truth(result, claim) for claim in one.claims}
+        for one in programs
+        if one.name in result.told
+    }
+    plain = {key: value for key, value in asdict(result).items() if key not in ("record", "identity")}
+    return plain | {"truth": truth}
 
 
 def as_markdown(found: Calibration) -> str:

@@ -129,6 +129,9 @@ class _Link:
             for one in run.programs
             if one.server is not None and one.port is not None
         ]  # fmt: skip
+        for one in run.programs:
+            if one.prepare is not None:
+                one.prepare(self._folder)
         clients = [
             Order(one.name, one.client(plan.seconds, self._folder), str(one.output(self._folder)))
             for one in run.programs

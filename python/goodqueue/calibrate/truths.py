@@ -32,10 +32,14 @@ def base(record: Record) -> float | None:
     return base_ms(record)
 
 
-def goodput_mbps(record: Record) -> float | None:
-    """Return the goodput of the flows down, each over its own time: what the path saw acknowledged."""
-    found = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == "down" and flow["goodput_mbps"]]
-    return sum(found) if found else None
+def goodput(direction: str) -> Truth:
+    """Return the truth of goodput: what the path saw acknowledged of the flows in ``direction``, each in its time."""
+
+    def truth(record: Record) -> float | None:
+        found = [flow["goodput_mbps"] for flow in record["flows"] if flow["direction"] == direction]
+        return sum(found) or None
+
+    return truth
 
 
 def dropped(record: Record) -> float | None:
@@ -51,3 +55,9 @@ def loss_percent(record: Record) -> float | None:
         return None
     down, up = (1 - (one or 0.0) / 100 for one in kept)
     return 100 * (1 - down * up)
+
+
+def per_minute(record: Record) -> float | None:
+    """Return how many round trips a minute has, by the median delay of packets in the queue down."""
+    trip_ms = round_trip("p50")(record)
+    return 60_000 / trip_ms if trip_ms else None

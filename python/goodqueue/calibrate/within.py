@@ -5,6 +5,7 @@ all servers listen. When all clients have ended, the servers may end by themselv
 """
 
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -70,6 +71,8 @@ def main() -> None:
 
 
 def _serve(orders: Sequence[Order], folder: Path, open_files: ExitStack) -> None:
+    if not any(order.protocol for order in orders):  # the link waits for something that listens
+        open_files.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)).bind(("", 0))
     started = [_start(order, open_files) for order in orders]
     end = time.monotonic() + PATIENCE_S
     while not all(_listens(order) for order in orders if order.protocol) and time.monotonic() < end:

@@ -5,10 +5,10 @@ A program's file says how the program is started, how its output is read, and wh
 
 from collections.abc import Sequence
 
-from goodqueue.calibrate.programs import iperf3, irtt, ping
+from goodqueue.calibrate.programs import flent, iperf3, irtt, mach, ping
 from goodqueue.calibrate.programs.program import Program
 
-PROGRAMS: Sequence[Program] = (iperf3.PROGRAM, irtt.PROGRAM, ping.PROGRAM)
+PROGRAMS: Sequence[Program] = (iperf3.PROGRAM, irtt.PROGRAM, ping.PROGRAM, flent.PROGRAM, mach.PROGRAM)
 
 
 def named(name: str) -> Program:

@@ -48,7 +48,7 @@ PROGRAM = Program(
     read=_read,
     claims=[
         Claim(
-            "goodput_mbps", "goodput, Mbit/s", truths.goodput_mbps,
+            "goodput_mbps", "goodput, Mbit/s", truths.goodput("down"),
             "what the path saw acknowledged of the flow, over the flow's time",
             "It says nothing of delay: the same goodput stands beside a queue of 1 ms and of 1 s.",
         ),

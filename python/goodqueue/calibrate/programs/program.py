@@ -62,6 +62,8 @@ class Program:
     claims: Sequence[Claim]
     server: Callable[[Path], list[str]] | None = None
     """Returns the server's command."""
+    prepare: Callable[[Path], None] | None = None
+    """Makes the files that the server needs, in the run's folder."""
     port: Port | None = None
     is_once: bool = False
     """Whether the server ends by itself after one client."""

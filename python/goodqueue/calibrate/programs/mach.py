@@ -1,0 +1,85 @@
+"""mach (the crate cf-mach): a responsiveness client, against nghttpd, which serves HTTP/2 over TLS."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from goodqueue.calibrate import truths
+from goodqueue.calibrate.programs.program import SERVER, Claim, Port, Program, Told
+from goodqueue.errors import UserError
+from goodqueue.files import inputs
+
+PORT = 4443
+
+LARGE_BYTES = 10**10
+"""The size of the download without end. The file has no blocks on the disk."""
+
+_WINDOW_BITS = 28
+"""HTTP/2's windows of the server: so large that they never limit an upload."""
+
+
+def _prepare(folder: Path) -> None:
+    """Make the files that the server serves, and its certificate, which nobody signed."""
+    with (folder / "large").open("wb") as large:
+        large.truncate(LARGE_BYTES)
+    (folder / "small").write_bytes(b"x")
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", f"/CN={SERVER}"]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")]
+    subprocess.run([*words, *files], check=True, capture_output=True)
+
+
+def _server(folder: Path) -> list[str]:
+    windows = ["-w", str(_WINDOW_BITS), "-W", str(_WINDOW_BITS)]
+    return ["nghttpd", "-d", str(folder), *windows, str(PORT), str(folder / "key.pem"), str(folder / "certificate.pem")]
+
+
+def _client(_: float, __: Path) -> list[str]:
+    url = f"https://{SERVER}:{PORT}"
+    places = ["--large", f"{url}/large", "--small", f"{url}/small", "--upload", f"{url}/small"]
+    return ["mach", "rpm", "--insecure", "--disable-aim-scores", *places]
+
+
+def _read(folder: Path) -> Told:
+    file = PROGRAM.output(folder)
+    text = file.read_text(encoding="utf-8", errors="replace")
+    try:
+        found: Any = inputs.from_json(text[text.index("{") :])
+        down, up = found["download"], found["upload"]
+        return {
+            "idle_ms": float(found["unloaded_latency_ms"]),
+            "loaded_ms": float(down["loaded_latency_ms"]),
+            "rpm": float(down["rpm"]),
+            "up_rpm": float(up["rpm"]),
+        }
+    except (ValueError, KeyError, TypeError):
+        raise UserError(str(file), "found no report; accepted: the JSON that mach rpm prints") from None
+
+
+PROGRAM = Program(
+    name="mach",
+    needs=["mach", "nghttpd", "openssl"],
+    package="cargo install cf-mach, and apt-get install nghttp2-server openssl",
+    version=["mach", "--version"],
+    client=_client,
+    server=_server,
+    prepare=_prepare,
+    port=Port("tcp", PORT),
+    read=_read,
+    claims=[
+        Claim(
+            "idle_ms", "latency, idle, ms", truths.base,
+            "the base RTT",
+            "It is measured in silence, before the load: it is the path's, and says nothing of the queue.",
+        ),
+        Claim(
+            "loaded_ms", "latency, loaded, down, ms", truths.round_trip("p50"),
+            "base RTT and the median delay of packets in the queue down",
+            "A request waits behind what the server has written and TCP has not sent: the sender's buffer counts.",
+        ),
+        Claim(
+            "rpm", "RPM down", truths.per_minute,
+            "a minute over the base RTT and the median delay of packets in the queue down",
+            "Half of it is the time of requests on loaded connections, which is the server's as much as the queue's.",
+        ),
+    ],
+)  # fmt: skip
