@@ -14,8 +14,17 @@ PORT = 4443
 LARGE_BYTES = 10**10
 """The size of the download without end. The file has no blocks on the disk."""
 
+UNSENT_BYTES = 131_072
+"""What a socket of the server keeps written and not sent (TCP_NOTSENT_LOWAT), as servers for such tests set it."""
+
+TEST_MS = 20_000
+"""The longest time of a test in each direction: the algorithm's default. The command's own default is 12 s."""
+
 _WINDOW_BITS = 28
 """HTTP/2's windows of the server: so large that they never limit an upload."""
+
+_SERVE = 'echo "$0" > /proc/sys/net/ipv4/tcp_notsent_lowat && exec "$@"'
+"""Sets the sysctl of the server's network, and becomes the server."""
 
 
 def _prepare(folder: Path) -> None:
@@ -30,13 +39,14 @@ def _prepare(folder: Path) -> None:
 
 def _server(folder: Path) -> list[str]:
     windows = ["-w", str(_WINDOW_BITS), "-W", str(_WINDOW_BITS)]
-    return ["nghttpd", "-d", str(folder), *windows, str(PORT), str(folder / "key.pem"), str(folder / "certificate.pem")]
+    files = [str(folder / "key.pem"), str(folder / "certificate.pem")]
+    return ["sh", "-c", _SERVE, str(UNSENT_BYTES), "nghttpd", "-d", str(folder), *windows, str(PORT), *files]
 
 
 def _client(_: float, __: Path) -> list[str]:
     url = f"https://{SERVER}:{PORT}"
     places = ["--large", f"{url}/large", "--small", f"{url}/small", "--upload", f"{url}/small"]
-    return ["mach", "rpm", "--insecure", "--disable-aim-scores", *places]
+    return ["mach", "rpm", "--insecure", "--disable-aim-scores", "--test-duration", str(TEST_MS), *places]
 
 
 def _read(folder: Path) -> Told:
