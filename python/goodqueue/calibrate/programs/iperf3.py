@@ -55,7 +55,7 @@ PROGRAM = Program(
         Claim(
             "retransmitted", "retransmitted", truths.dropped,
             "packets that the queue down dropped",
-            "Retransmissions that were not needed count, and a packet that was dropped twice counts twice.",
+            "The queue also dropped packets of irtt and ping; a retransmission that was not needed counts here alone.",
         ),
         Claim(
             "rtt_mean_ms", "RTT at the server, mean, ms", truths.round_trip("mean"),
