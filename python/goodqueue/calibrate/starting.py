@@ -8,13 +8,13 @@ import os
 import sys
 from contextlib import suppress
 
-from goodqueue.engines.kernel.lab.libc import die_with_parent
-
 PRIORITY = 1
 
 
 def main() -> None:
     """Become the link."""
+    from goodqueue.engines.kernel.lab.libc import die_with_parent  # Linux alone has it
+
     parent, words = int(sys.argv[1]), sys.argv[2:]
     die_with_parent()
     if os.getppid() != parent:
