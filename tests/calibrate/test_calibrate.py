@@ -35,7 +35,13 @@ def result(line: str = "pfifo", repeat: int = 1, rtt_ms: float = 60.0, **more: A
         "flows": flows,
     }
     told = {"iperf3": {"goodput_mbps": 9.6, "retransmitted": 20.0, "rtt_mean_ms": rtt_ms, "rtt_max_ms": None}}
-    known = {"path": "10mbit-20ms", "line": line, "session": "iperf3", "repeat": repeat, "identity": "a"}
+    known: dict[str, Any] = {
+        "path": "10mbit-20ms",
+        "line": line,
+        "session": "iperf3",
+        "repeat": repeat,
+        "identity": "a",
+    }
     known |= {"late_ms": 0.1, "is_busy": False, "tries": 1, "seconds": 8.0, "told": told, "record": record}
     return Result(**known | more)
 
@@ -195,7 +201,7 @@ def test_results_are_written_and_name_the_command(tmp_path: Path) -> None:
     assert data["runs"][0]["truth"]["iperf3"]["rtt_mean_ms"] == 50
     table = (tmp_path / "out" / "table.md").read_text(encoding="utf-8")
     assert "| RTT at the server, mean, ms | 1 | +20.0 | +20.0 to +20.0 | +20.0 to +20.0 | 0 % | +20.0 |" in table
-    assert table.endswith("kernel Linux 6.1; iperf3: iperf 3.12.\n")
+    assert table.endswith("The machine: kernel Linux 6.1. The programs: iperf3: iperf 3.12.\n")
     Kept(str(tmp_path / "out"))
 
 

@@ -48,6 +48,7 @@ class Plan:
     late_ms: float
     """A run whose packets left later than this (p99) is repeated."""
     tries: int
+    congestion_control: str
     few: Sequence[str]
     """The programs that run on ``few_paths`` only."""
     few_paths: Sequence[str]
@@ -76,6 +77,7 @@ def load(quick: bool = False, file: Path = FILE) -> Plan:
         seconds=short.number("seconds", least=1.0) if quick else table.number("seconds", least=1.0),
         late_ms=table.number("late_ms", least=0.0),
         tries=table.count("tries"),
+        congestion_control=table.text("congestion_control"),
         few=ten.texts("programs"),
         few_paths=ten.texts("paths"),
         names=names,

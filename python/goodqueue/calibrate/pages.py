@@ -10,6 +10,7 @@ from typing import Any
 
 from goodqueue._goodqueue import VERSION
 from goodqueue.calibrate import judging, show
+from goodqueue.calibrate.cells import Plan
 from goodqueue.calibrate.keeping import Result
 from goodqueue.calibrate.programs.program import Program
 from goodqueue.files import output
@@ -39,13 +40,12 @@ class Calibration:
         return judging.agreements(self.results, self.programs)
 
 
-def machine() -> dict[str, str]:
-    """Return what the numbers depend on beside the programs: the kernel, its processors, its congestion control."""
-    control = Path("/proc/sys/net/ipv4/tcp_congestion_control")
+def machine(plan: Plan) -> dict[str, str]:
+    """Return what the numbers depend on beside the programs: the kernel, its processors, the congestion control."""
     return {
         "kernel": f"{platform.system()} {platform.release()}",
         "processors": str(os.cpu_count()),
-        "congestion_control": control.read_text(encoding="ascii").strip() if control.exists() else "unknown",
+        "congestion_control": plan.congestion_control,
     }
 
 
@@ -79,7 +79,8 @@ def as_markdown(found: Calibration) -> str:
     parts = [f"## {table.title}\n\n{markdown.table(table)}" for table in show.tables(found.figures, found.programs)]
     parts += list(show.sentences(found.results, found.agreements))
     versions = "; ".join(f"{name}: {said}" for name, said in found.versions.items())
-    parts.append(f"{', '.join(f'{key} {value}' for key, value in found.machine.items())}; {versions}.")
+    machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in found.machine.items())
+    parts.append(f"The machine: {machine}. The programs: {versions}.")
     return "\n\n".join(parts) + "\n"
 
 

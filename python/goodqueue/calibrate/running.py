@@ -73,7 +73,7 @@ def _identity(plan: Plan, cell: Cell, session: Sequence[Program], versions: Mapp
     of_programs = [
         [one.client(plan.seconds, nowhere), one.server and one.server(nowhere), versions[one.name]] for one in session
     ]
-    made_of = [VERSION, cell.options, of_programs]
+    made_of = [VERSION, cell.options, plan.congestion_control, of_programs]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
 
 
@@ -136,7 +136,7 @@ class _Link:
             Order(one.name, one.client(plan.seconds, self._folder), str(one.output(self._folder)))
             for one in run.programs
         ]
-        within.give(self._folder, servers, clients)
+        within.give(self._folder, plan.congestion_control, servers, clients)
         ends = [within.command(end, self._folder) for end in ("server", "client")]
         words = [*run.cell.options, "--quiet", "--record", str(self._folder / RECORD), "--", *ends[0], "--", *ends[1]]
         starter = [sys.executable, "-P", "-m", "goodqueue.calibrate.starting", str(os.getpid())]

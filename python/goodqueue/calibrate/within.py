@@ -5,6 +5,8 @@ all servers listen. When all clients have ended, the servers may end by themselv
 """
 
 import json
+import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,6 +16,9 @@ from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+DEVICE = "path"
+"""The network device of each end of a link (docs/link.md)."""
 
 ORDERS, READY, STATUSES = "orders.json", "ready", "statuses.json"
 
@@ -44,9 +49,10 @@ class Order:
     """Whether a server ends by itself after its client."""
 
 
-def give(folder: Path, servers: Sequence[Order], clients: Sequence[Order]) -> None:
-    """Write the orders into ``folder``."""
-    orders = {"server": [asdict(one) for one in servers], "client": [asdict(one) for one in clients]}
+def give(folder: Path, congestion_control: str, servers: Sequence[Order], clients: Sequence[Order]) -> None:
+    """Write the orders into ``folder``: the TCP of both ends, and the programs of each."""
+    ends = {"server": [asdict(one) for one in servers], "client": [asdict(one) for one in clients]}
+    orders = {"congestion_control": congestion_control, **ends}
     (folder / ORDERS).write_text(json.dumps(orders), encoding="utf-8")
 
 
@@ -60,6 +66,7 @@ def main() -> None:
     end, folder = sys.argv[1], Path(sys.argv[2])
     orders: Mapping[str, Any] = json.loads((folder / ORDERS).read_text(encoding="utf-8"))
     own = [Order(**order) for order in orders[end]]
+    _use(orders["congestion_control"])
     with ExitStack() as open_files:
         if end == "server":
             _serve(own, folder, open_files)
@@ -68,6 +75,18 @@ def main() -> None:
             started = [(order.name, _start(order, open_files)) for order in own]
             statuses = {name: process.wait() for name, process in started}
             (folder / STATUSES).write_text(json.dumps(statuses), encoding="utf-8")
+
+
+def _use(congestion_control: str) -> None:
+    """Set the congestion control of this end's connections by its route, as not all programs have an option for it.
+
+    The sysctl would refuse what the machine does not permit to everybody (Linux, TCP_CONG_NON_RESTRICTED).
+    """
+    ip = shutil.which("ip", path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
+    words = ["-4", "route", "replace", "default", "dev", DEVICE, "congctl", congestion_control]
+    done = subprocess.run([ip or "ip", *words], check=False, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"ip {' '.join(words)}: {done.stderr.strip() or 'it failed'}")
 
 
 def _serve(orders: Sequence[Order], folder: Path, open_files: ExitStack) -> None:

@@ -60,7 +60,7 @@ def calibrate(
         wanted = running.runs(plan, chosen_cells, there, versions, repeats)
         with terminal.progress(f"{len(wanted)} runs over {len(chosen_cells)} cells") as progress:
             results = running.carry_out(plan, wanted, kept, workers, progress)
-    found = pages.Calibration(results, there, versions, pages.machine())
+    found = pages.Calibration(results, there, versions, pages.machine(plan))
     if out is not None:
         command = options.command("calibrate", quick=quick, only=only, repeats=repeats, out=out)
         pages.write(out, found, command)
