@@ -9,13 +9,14 @@ import struct
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import Result
 from goodqueue import listening
 from goodqueue.cli import link as verb
 from goodqueue.engines.live import outside, prometheus, view
@@ -287,6 +288,13 @@ def test_the_letter_is_of_the_last_seconds_of_a_direction() -> None:
     assert view.in_a_letter("down", None, first) == "D"
     assert view.in_a_letter("down", first, later) == "A", "100 packets more, of 20 ms each"
     assert view.in_a_letter("up", first, later) == "–"
+
+
+def test_a_priority_is_a_number(goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(outside.PRIORITY, "fast")
+    done = goodqueue("link", "--quiet", "--", "true")
+    found = 'GOODQUEUE_LINK_PRIORITY: found "fast"; accepted: a real-time priority from 0 to 99'
+    assert (done.status, done.err) == (2, f"goodqueue: {found}\n")
 
 
 def test_live_shows_counters_below_what_the_command_prints() -> None:

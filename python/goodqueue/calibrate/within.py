@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from goodqueue.calibrate.starting import take_precedence
+
 DEVICE = "path"
 """The network device of each end of a link (docs/link.md)."""
 
@@ -116,6 +118,7 @@ def _start(order: Order, open_files: ExitStack) -> "subprocess.Popen[bytes]":
         stdin=subprocess.DEVNULL,
         stdout=open_files.enter_context(output.open("wb")),
         stderr=open_files.enter_context(errors.open("wb")),
+        preexec_fn=take_precedence,  # noqa: PLW1509 - this process has one thread
     )
 
 

@@ -14,14 +14,16 @@ def calibrate(
         typer.Option(metavar="WORD", help="A program, path, line or PATH/LINE: iperf3, 5mbit-20ms, codel; repeatable."),
     ] = None,
     repeats: Annotated[
-        int, typer.Option(parser=whole("repeats", 1, 100), metavar="N", help="How often each cell is measured. [1]")
-    ] = 1,
+        int | None,
+        typer.Option(parser=whole("repeats", 1, 100), metavar="N", help="How often each cell is measured. [1]"),
+    ] = None,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Keep each run there, and write tables and numbers.")
     ] = None,
     workers: Annotated[
-        int, typer.Option(parser=whole("workers"), metavar="N", help="Links that run at the same time. [1]")
-    ] = 1,
+        int | None,
+        typer.Option(parser=whole("workers"), metavar="N", help="Links that run at the same time. [1]"),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure how far measuring programs are from what the queue itself says.
@@ -37,7 +39,8 @@ def calibrate(
     of the link has the truth: each packet's delay in the queue, each drop, each flow's goodput. A table per program has
     the bias of each of its numbers, the interval of that bias, and the spread. A program that is not installed is left
     out, in one line that says how to get it. With --out the same command continues a calibration that was ended, and
-    measures no run twice, unless the machine was busy. As root the links take precedence over other programs.
+    measures no run twice, unless the machine was busy. A repeat of all takes an hour with one worker. As root the links
+    and the programs take precedence over all others.
     """
     import tempfile
 
@@ -57,9 +60,9 @@ def calibrate(
     with tempfile.TemporaryDirectory() as nowhere:
         kept = keeping.Kept(nowhere if out is None else out)
         versions = {one.name: one.version_in_words() for one in there}
-        wanted = running.runs(plan, chosen_cells, there, versions, repeats)
+        wanted = running.runs(plan, chosen_cells, there, versions, repeats or 1)
         with terminal.progress(f"{len(wanted)} runs over {len(chosen_cells)} cells") as progress:
-            results = running.carry_out(plan, wanted, kept, workers, progress)
+            results = running.carry_out(plan, wanted, kept, workers or 1, progress)
     found = pages.Calibration(results, there, versions, pages.machine(plan))
     if out is not None:
         command = options.command("calibrate", quick=quick, only=only, repeats=repeats, out=out)
