@@ -1,4 +1,4 @@
-"""mach (the crate cf-mach): a responsiveness client, against nghttpd, which serves HTTP/2 over TLS."""
+"""mach (the crate cf-mach): a responsiveness client, against ``server.mjs``, which serves HTTP over TLS."""
 
 import subprocess
 from pathlib import Path
@@ -11,8 +11,7 @@ from goodqueue.files import inputs
 
 PORT = 4443
 
-LARGE_BYTES = 10**10
-"""The size of the download without end. The file has no blocks on the disk."""
+_SERVER = Path(__file__).with_name("server.mjs")
 
 UNSENT_BYTES = 131_072
 """What a socket of the server keeps written and not sent (TCP_NOTSENT_LOWAT), as servers for such tests set it."""
@@ -20,32 +19,24 @@ UNSENT_BYTES = 131_072
 TEST_MS = 20_000
 """The longest time of a test in each direction: the algorithm's default. The command's own default is 12 s."""
 
-_WINDOW_BITS = 28
-"""HTTP/2's windows of the server: so large that they never limit an upload."""
-
 _SERVE = 'echo "$0" > /proc/sys/net/ipv4/tcp_notsent_lowat && exec "$@"'
 """Sets the sysctl of the server's network, and becomes the server."""
 
 
 def _prepare(folder: Path) -> None:
-    """Make the files that the server serves, and its certificate, which nobody signed."""
-    with (folder / "large").open("wb") as large:
-        large.truncate(LARGE_BYTES)
-    (folder / "small").write_bytes(b"x")
+    """Make the server's certificate, which nobody signed."""
     words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", f"/CN={SERVER}"]
     files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")]
     subprocess.run([*words, *files], check=True, capture_output=True)
 
 
 def _server(folder: Path) -> list[str]:
-    windows = ["-w", str(_WINDOW_BITS), "-W", str(_WINDOW_BITS)]
-    files = [str(folder / "key.pem"), str(folder / "certificate.pem")]
-    return ["sh", "-c", _SERVE, str(UNSENT_BYTES), "nghttpd", "-d", str(folder), *windows, str(PORT), *files]
+    return ["sh", "-c", _SERVE, str(UNSENT_BYTES), "node", str(_SERVER), str(PORT), str(folder)]
 
 
 def _client(_: float, __: Path) -> list[str]:
     url = f"https://{SERVER}:{PORT}"
-    places = ["--large", f"{url}/large", "--small", f"{url}/small", "--upload", f"{url}/small"]
+    places = ["--large", f"{url}/large", "--small", f"{url}/small", "--upload", f"{url}/upload"]
     return ["mach", "rpm", "--insecure", "--disable-aim-scores", "--test-duration", str(TEST_MS), *places]
 
 
@@ -67,8 +58,8 @@ def _read(folder: Path) -> Told:
 
 PROGRAM = Program(
     name="mach",
-    needs=["mach", "nghttpd", "openssl"],
-    package="cargo install cf-mach, and apt-get install nghttp2-server openssl",
+    needs=["mach", "node", "openssl"],
+    package="cargo install cf-mach, and apt-get install nodejs openssl",
     version=["mach", "--version"],
     client=_client,
     server=_server,
