@@ -46,9 +46,14 @@ class Result:
     """By program, why there are no numbers."""
 
     @property
+    def is_measured(self) -> bool:
+        """Whether the link ran as planned, whatever became of the programs."""
+        return self.late_ms is not None and not self.is_busy
+
+    @property
     def is_whole(self) -> bool:
         """Whether nothing is gained by running it again."""
-        return not self.is_busy and not self.failed
+        return self.is_measured and not self.failed
 
 
 def parts(record: Record) -> dict[str, Any]:

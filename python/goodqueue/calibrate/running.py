@@ -80,7 +80,8 @@ def _identity(plan: Plan, cell: Cell, session: Sequence[Program], versions: Mapp
 def carry_out(plan: Plan, wanted: Sequence[Run], kept: Kept, workers: int, progress: Progress) -> list[Result]:
     """Do the runs that are not ``kept``, ``workers`` at once, and return the results of all. Raises UserError.
 
-    A run whose packets left late is repeated, up to ``plan.tries`` times.
+    A run whose packets left late is repeated, up to ``plan.tries`` times. A program that failed is not: it would fail
+    again, and the next command tries it.
     """
     found = {run.name: kept.get(run.name, run.identity) for run in wanted}
     waiting = deque(run for run in wanted if (one := found[run.name]) is None or not one.is_whole)
@@ -100,7 +101,7 @@ def carry_out(plan: Plan, wanted: Sequence[Run], kept: Kept, workers: int, progr
                 best = min(tries, key=_quality)
                 kept.put(name, best)
                 found[name] = best
-                if best.is_whole or len(tries) >= plan.tries:
+                if best.is_measured or len(tries) >= plan.tries:
                     done += 1
                     progress(done / len(wanted))
                 else:

@@ -14,13 +14,17 @@ PORT = 4443
 _SERVER = Path(__file__).with_name("server.mjs")
 
 UNSENT_BYTES = 131_072
-"""What a socket of the server keeps written and not sent (TCP_NOTSENT_LOWAT), as servers for such tests set it."""
+"""What a socket of either end keeps written and not sent (TCP_NOTSENT_LOWAT), as servers for such tests set it."""
 
 TEST_MS = 20_000
 """The longest time of a test in each direction: the algorithm's default. The command's own default is 12 s."""
 
-_SERVE = 'echo "$0" > /proc/sys/net/ipv4/tcp_notsent_lowat && exec "$@"'
-"""Sets the sysctl of the server's network, and becomes the server."""
+_BECOME = 'echo "$0" > /proc/sys/net/ipv4/tcp_notsent_lowat && RUST_BACKTRACE=0 exec "$@"'
+"""Sets the sysctl of an end's network, and becomes the program. The last words of an error are then its reason."""
+
+
+def _at_an_end(*words: str) -> list[str]:
+    return ["sh", "-c", _BECOME, str(UNSENT_BYTES), *words]
 
 
 def _prepare(folder: Path) -> None:
@@ -31,13 +35,13 @@ def _prepare(folder: Path) -> None:
 
 
 def _server(folder: Path) -> list[str]:
-    return ["sh", "-c", _SERVE, str(UNSENT_BYTES), "node", str(_SERVER), str(PORT), str(folder)]
+    return _at_an_end("node", str(_SERVER), str(PORT), str(folder))
 
 
 def _client(_: float, __: Path) -> list[str]:
     url = f"https://{SERVER}:{PORT}"
     places = ["--large", f"{url}/large", "--small", f"{url}/small", "--upload", f"{url}/upload"]
-    return ["mach", "rpm", "--insecure", "--disable-aim-scores", "--test-duration", str(TEST_MS), *places]
+    return _at_an_end("mach", "rpm", "--insecure", "--disable-aim-scores", "--test-duration", str(TEST_MS), *places)
 
 
 def _read(folder: Path) -> Told:
