@@ -86,7 +86,7 @@ fn a_mix_has_players() {
         let mut scenario = street();
         scenario["subscriber"][1]["traffic"] = json!(mix);
         scenario["subscriber"][1]["count"] = json!(5);
-        scenario["duration"] = json!("4s");
+        scenario["duration"] = json!("6s");
         let apps = record(&scenario)["apps"].as_array().unwrap().clone();
         apps.into_iter().filter(|app| app["kind"] == kind).map(|app| app["name"].clone()).collect()
     };
