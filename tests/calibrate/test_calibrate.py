@@ -93,10 +93,13 @@ def test_repeats_are_compared_figure_by_figure() -> None:
 
 
 def test_what_was_left_out_is_named() -> None:
-    runs = [result(is_busy=True, repeat=2), result(failed={"irtt": "ended with status 1: no route"})]
+    runs = [
+        result(is_busy=True, repeat=2),
+        *(result(line, failed={"irtt": "irtt: ended: no route"}) for line in ("pie", "cake")),
+    ]
     said = list(show.sentences(runs, []))
     assert "Left out, as the machine was busy at each try: 10mbit-20ms/pfifo (repeat 2). The same command" in said[1]
-    assert said[2] == "Not measured: 10mbit-20ms/pfifo, irtt: ended with status 1: no route"
+    assert said[2] == "Not measured by irtt: 10mbit-20ms/pie, 10mbit-20ms/cake: ended: no route."
 
 
 def test_a_run_is_kept_and_another_program_is_measured_anew(tmp_path: Path) -> None:

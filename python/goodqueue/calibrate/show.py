@@ -62,9 +62,12 @@ def sentences(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterato
         )
     if busy := [result for result in results if result.is_busy]:
         yield f"Left out, as the machine was busy at each try: {', '.join(map(_name, busy))}. The same command repeats."
+    failed: dict[tuple[str, str], list[str]] = {}
     for result in results:
         for program, why in result.failed.items():
-            yield f"Not measured: {_name(result)}, {program}: {why}"
+            failed.setdefault((program, why), []).append(_name(result))
+    for (program, why), cells in failed.items():
+        yield f"Not measured by {program}: {', '.join(cells)}: {why.removeprefix(f'{program}: ')}."
 
 
 def _name(result: Result) -> str:
