@@ -9,15 +9,17 @@ import struct
 import subprocess
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from conftest import Result
 from goodqueue import listening
 from goodqueue.cli import link as verb
-from goodqueue.engines.live import outside, prometheus
+from goodqueue.engines.live import outside, prometheus, view
 from linked import MARK, Link, environment, program, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
@@ -273,6 +275,26 @@ def test_a_capture_has_each_packet_once_and_the_record_is_a_file(place: Path) ->
     assert all(30 <= float(row[1]) < 45 for row in rows if row[0] == "0"), rows
     assert json.loads((place / "r.json").read_text())["engine"] == "live"
     assert sorted(file.name for file in place.iterdir()) == ["r.json", "t.pcapng"]
+
+
+def test_the_letter_is_of_the_last_seconds_of_a_direction() -> None:
+    """A queue that has gone away must not be seen in the letter for ever, and a silent direction has none."""
+
+    def glance(at_s: int, packets: int, delay_ms: float) -> dict[str, Any]:
+        queue = {"forwarded": packets, "delay_sum_s": packets * delay_ms / 1e3, "forwarded_bytes": 0}
+        return {"elapsed_s": at_s, "queues": {"down": queue, "up": queue | {"forwarded": 0, "delay_sum_s": 0.0}}}
+
+    first, later = glance(1, 100, 250.0), glance(6, 200, 135.0)
+    assert view.in_a_letter("down", None, first) == "D"
+    assert view.in_a_letter("down", first, later) == "A", "100 packets more, of 20 ms each"
+    assert view.in_a_letter("up", first, later) == "–"
+
+
+def test_a_priority_is_a_number(goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(outside.PRIORITY, "fast")
+    done = goodqueue("link", "--quiet", "--", "true")
+    found = 'GOODQUEUE_LINK_PRIORITY: found "fast"; accepted: a real-time priority from 0 to 99'
+    assert (done.status, done.err) == (2, f"goodqueue: {found}\n")
 
 
 def test_live_shows_counters_below_what_the_command_prints() -> None:

@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+from goodqueue.measures import scores
+from goodqueue.measures.scores import letter
+from goodqueue.store import checking
 from linked import Link, folder, python
 from needs import CHROMIUM
 
@@ -44,6 +47,9 @@ def test_a_sender_hears_of_marks() -> None:
     assert max(heard, default=0) > 0, said
     assert queue["packets"]["marked"] > 0
     assert queue["packets"]["dropped"] == 0
+    found = record["live"]["bufferbloat"]
+    assert found["added_ms"] == scores.bufferbloat_ms(checking.record(record, "the link's record"))
+    assert found["letter"] == letter.letter(found["added_ms"])
 
 
 @pytest.mark.needs("aioquic")

@@ -41,7 +41,11 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/neighbours",
         "python/goodqueue/search/worlds.py",
     },
-    "ping": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
+    "ping": {
+        "python/goodqueue/flent",
+        "python/goodqueue/neighbours",
+        "python/goodqueue/calibrate/programs/ping.py",  # the program
+    },
     "voip": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
     "page": {
         "python/goodqueue/flent",
@@ -58,10 +62,10 @@ ALLOWED: dict[str, set[str]] = {
         "crates/netsim/src/wifi/standard.rs",
         "crates/qdisc/src/sched/cake/diffserv.rs",
     },
-    "rpm": set(),
+    "rpm": {"python/goodqueue/calibrate/programs/mach.py"},  # the test of the program mach
     "quic": {"python/goodqueue/suites/stacks.py"},
     "rrul": {"python/goodqueue/flent"},
-    "rrul_be": {"python/goodqueue/flent"},
+    "rrul_be": {"python/goodqueue/flent", "python/goodqueue/calibrate/programs/flent.py"},
     "tcp_nup": {"python/goodqueue/flent"},
     "tcp_ndown": {"python/goodqueue/flent"},
 }
@@ -71,6 +75,7 @@ ALLOWED_HOPS: dict[str, set[str]] = {
     "link": {  # the verb, and what else has the name of the kind
         "python/goodqueue/cli",
         "python/goodqueue/engines/live",
+        "python/goodqueue/calibrate/starting.py",
         "python/goodqueue/api/advice.py",  # the kind of access link
         "python/goodqueue/advise",
         "python/goodqueue/engines/kernel/lab/plan.py",  # a field of the laboratory's hop

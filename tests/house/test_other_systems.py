@@ -102,6 +102,7 @@ def test_the_simulator_runs(tmp_path: Path, system: str) -> None:
         (["link", "doctor"], "link"),
         (["kernel", "doctor"], "kernel"),
         (["validate", "--quick"], "validate"),
+        (["calibrate", "--quick"], "calibrate"),
         (["run", "one.toml", "--engine", "kernel"], "--engine kernel"),
         (["run", "one.toml", "--engine", "live"], "--engine live"),
         (["compare", "codel", "pie", "--engine", "sim,kernel"], "--engine kernel"),

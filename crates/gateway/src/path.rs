@@ -243,6 +243,7 @@ impl Path {
             hosts: self.flows.hosts(),
             slots: self.pool.len() as u64,
             slots_in_use: self.pool.under_way().count() as u64,
+            bufferbloat: None,
         })?;
         if let (Some(flows), Value::Array(seen)) = (record["flows"].as_array_mut(), seen) {
             flows.extend(seen);

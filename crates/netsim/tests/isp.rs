@@ -79,6 +79,22 @@ fn the_resolved_scenario_is_the_same_run() {
     assert_eq!(serde_json::to_value(pieces.record()).unwrap(), first);
 }
 
+/// The homes of `streaming` are those of `household`: the same draws say who watches, and what plays adapts.
+#[test]
+fn a_mix_has_players() {
+    let videos = |mix: &str, kind: &str| -> Vec<Value> {
+        let mut scenario = street();
+        scenario["subscriber"][1]["traffic"] = json!(mix);
+        scenario["subscriber"][1]["count"] = json!(5);
+        scenario["duration"] = json!("6s");
+        let apps = record(&scenario)["apps"].as_array().unwrap().clone();
+        apps.into_iter().filter(|app| app["kind"] == kind).map(|app| app["name"].clone()).collect()
+    };
+    let players = videos("streaming", "video");
+    assert!(!players.is_empty());
+    assert_eq!(players, videos("household", "stream"));
+}
+
 /// Promises of 3 times 1 Mbit/s below a node of 0.3 Mbit/s become a tenth each: htb would let them exceed it.
 #[test]
 fn a_node_is_not_exceeded_by_promises() {

@@ -67,6 +67,7 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
         _full_rate(choice),
         _shallower(question, choice, now),
         *own,
+        *([_grants(choice, now)] if question.link.key == "docsis" else []),
         _last_hop(choice),
     ]
 
@@ -146,6 +147,18 @@ def _own_port(choice: Candidate, now: Candidate) -> Asked:
 
     trials = [Trial("fq_codel, no shaper", now, truth), Trial(SAME, choice, truth)]
     return Asked("The link is the router's own port, with no modem", trials, 1, say)
+
+
+def _grants(choice: Candidate, now: Candidate) -> Asked:
+    """Return the doubt that the modem asks for grants, as DOCSIS 3.1 does. The page and Linux cannot run that."""
+    truth = Truth(grants=True)
+
+    def say(ranked: Sequence[Tried]) -> str:
+        before, after = ranked
+        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The page leaves the grants out."
+
+    trials = [Trial("now", now, truth), Trial(SAME, choice, truth)]
+    return Asked("The modem waits for grants (DOCSIS 3.1)", trials, 1, say)
 
 
 def _last_hop(choice: Candidate) -> Asked:

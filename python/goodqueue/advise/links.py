@@ -44,7 +44,14 @@ class Link:
             return "starlink"
         # Proactive grants of a tenth of the rate carry a household's low-latency packets.
         is_modem = self.key == "lld" and direction == "up"
-        return f"docsis map 1ms channel {max(400_000_000, 2 * rate_bps)}bit ggr {rate_bps // 10}bit" if is_modem else ""
+        return f"docsis map 1ms channel {_channel(rate_bps)}bit ggr {rate_bps // 10}bit" if is_modem else ""
+
+    def grants(self, direction: str, rate_bps: int) -> str:
+        """Return the access network of a cable whose modem asks for grants. Empty on the way down.
+
+        It is a doubt and not the link itself, so that the page and Linux can run the link (`has_page`).
+        """
+        return f"docsis channel {_channel(rate_bps)}bit" if self.key == "docsis" and direction == "up" else ""
 
     def queue(self, rate_bps: int, buffer_s: float) -> str:
         """Return the present queue of a link of ``rate_bps`` that is ``buffer_s`` long when it is full."""
@@ -54,6 +61,11 @@ class Link:
         if self.key == "lld":
             return f"docsis_lld classic_buffer {1e3 * buffer_s:g}ms"
         return f"bfifo limit {held}"
+
+
+def _channel(rate_bps: int) -> int:
+    """Return the rate in bit/s of the upstream channel of a modem: docs/access-links.md's, and above ``rate_bps``."""
+    return max(400_000_000, 2 * rate_bps)
 
 
 SHALLOW = "as RFC 9332, A.1 has it; modems had more, White et al. 2011"

@@ -70,6 +70,8 @@ class Truth:
     """Whether a far station shares the Wi-Fi cell and downloads."""
     own: bool = False
     """Whether the link is the router's own port, without a FIFO behind it."""
+    grants: bool = False
+    """Whether a cable's modem sends in grants, for which it asks (DOCSIS 3.1)."""
 
 
 def times_s(question: Question) -> tuple[float, float]:
@@ -163,7 +165,7 @@ def _hidden(question: Question, direction: str, rate_bps: int, truth: Truth, see
     fifo = link.queue(rate, question.buffer_s * truth.buffer)
     if link.follows_file:
         return {"trace": _trace(question, direction, rate, seed, folder), "qdisc": fifo}
-    if access := link.access(direction, rate):
+    if access := link.grants(direction, rate) if truth.grants else link.access(direction, rate):
         return {"rate": f"{frames_bps(link, rate)}bit", "access": access, "qdisc": fifo}
     if link.cells != "atm":
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}

@@ -144,7 +144,7 @@ def sentences(advice: Advice) -> Iterator[str]:
 def letters(advice: Advice) -> str:
     """Return in a sentence what a bufferbloat test would say."""
     now, then = (one.means[ADDED_KEY] for one in (advice.tried[0], advice.choice))
-    said = f"A bufferbloat test would say {letter.letters(now)} now"
+    said = f"{letter.SAYS} {letter.letters(now)} now"
     if advice.tried[0].is_choice:
         return f"{said}: the load adds {_added(now)}."
     return f"{said} and {letter.letters(then)} then: the load adds {_added(now)} and {_added(then)}."

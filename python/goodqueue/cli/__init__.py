@@ -17,6 +17,7 @@ from goodqueue.cli import (
     advise,
     attack,
     bench,
+    calibrate,
     cite,
     compare,
     completion,
@@ -90,6 +91,7 @@ app.command("import")(importing.import_)
 app.command("study")(study.study)
 app.command("suite")(suite.suite)
 app.command("validate")(validate.validate)
+app.command("calibrate")(calibrate.calibrate)
 app.add_typer(kernel.app, name="kernel")
 app.command("replay")(replay.replay)
 app.command("record")(record.record)

@@ -11,6 +11,7 @@ from goodqueue.errors import warn
 
 if TYPE_CHECKING:
     from goodqueue.engines.live.outside import End, Task
+    from goodqueue.record import Record
 
 OPTIONS = ("rate", "rtt", "qdisc", "up_rate", "up_qdisc", "trace_down", "trace_up")
 """The options that describe the path."""
@@ -151,7 +152,21 @@ def _run(task: "Task", note: Callable[[str], None], address: str | None, live: b
             task = replace(task, stdout=shown, stderr=shown)
             lookers.append(view.glance)
         note(path.in_words(task.scenario))  # here, since a refusal is one line
-        return outside.run(task, outside.Onlooker(note, lookers), ignored)
+        end = outside.run(task, outside.Onlooker(note, lookers), ignored)
+    return replace(end, record=_scored(end.record))
+
+
+def _scored(text: str) -> str:
+    """Return the record ``text`` with what a bufferbloat test would say of it, if the link carried a load."""
+    from json import dumps, loads
+
+    from goodqueue.measures.scores import bufferbloat_ms, letter
+
+    record: Record = loads(text)
+    if "live" not in record or (added := bufferbloat_ms(record)) is None:
+        return text
+    record["live"]["bufferbloat"] = {"added_ms": added, "letter": letter.letter(added)}
+    return dumps(record, ensure_ascii=False)
 
 
 def _doctor(json: bool) -> None:
@@ -231,4 +246,5 @@ def _show(end: "End") -> None:
     for table in tables.run_tables(record):
         terminal.print_table(table)
     if "live" in record:
-        terminal.say(describe.lateness(record["live"]))
+        for sentence in (*describe.bufferbloat(record["live"]), describe.lateness(record["live"])):
+            terminal.say(sentence)

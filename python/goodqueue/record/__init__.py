@@ -869,6 +869,15 @@ class LiveHosts(TypedDict):
     """At the servers' end."""
 
 
+class Bufferbloat(TypedDict):
+    """The score of a live link in words, as `goodqueue advise` says it."""
+
+    added_ms: float
+    """The mean latency that the load added, of the directions that had one (`--metric bufferbloat_ms`)."""
+    letter: str
+    """Its letter, after DSLReports: A+ below 5 ms, A below 30, B below 60, C below 200, D below 400, else F."""
+
+
 class Live(TypedDict):
     """How the live engine ran the scenario: with real packets, in real time."""
 
@@ -884,6 +893,8 @@ class Live(TypedDict):
     """Buffers for packets' bytes: the largest number of packets that were under way at once."""
     slots_in_use: int
     """Packets that were under way at the end."""
+    bufferbloat: NotRequired[Bufferbloat]
+    """What a bufferbloat test would say. Only `goodqueue link` asks, and only if a link carried a load."""
 
 
 class SourceFile(TypedDict):

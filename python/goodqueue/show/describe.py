@@ -5,8 +5,10 @@ from pathlib import PurePath
 from typing import Any
 
 from goodqueue import hops
+from goodqueue.measures.scores import letter
 from goodqueue.record import Live, Record, Scenario
 from goodqueue.scenario import air, discipline
+from goodqueue.show.tables import span
 from goodqueue.traffic import BULK, kinds
 
 
@@ -44,6 +46,13 @@ def lateness(live: Live) -> str:
     return (
         f"{said}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
     )
+
+
+def bufferbloat(live: Live) -> list[str]:
+    """Return the score of a live run in a sentence, or nothing without one."""
+    if (found := live.get("bufferbloat")) is None:
+        return []
+    return [f"{letter.SAYS} {found['letter']}: the load adds {span(found['added_ms'])}."]
 
 
 def link(scenario: Scenario) -> str:

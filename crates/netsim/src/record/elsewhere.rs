@@ -61,6 +61,19 @@ goodqueue_hosts::part! {
         pub slots: u64,
         /// Packets that were under way at the end.
         pub slots_in_use: u64,
+        /// What a bufferbloat test would say. Only `goodqueue link` asks, and only if a link carried a load.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        pub bufferbloat: Option<Bufferbloat>,
+    }
+}
+
+goodqueue_hosts::part! {
+    /// The score of a live link in words, as `goodqueue advise` says it.
+    pub struct Bufferbloat {
+        /// The mean latency that the load added, of the directions that had one (`--metric bufferbloat_ms`).
+        pub added_ms: f64,
+        /// Its letter, after DSLReports: A+ below 5 ms, A below 30, B below 60, C below 200, D below 400, else F.
+        pub letter: String,
     }
 }
 

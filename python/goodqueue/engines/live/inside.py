@@ -10,6 +10,8 @@ import signal
 import socket
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from pyroute2.netlink.exceptions import NetlinkError
@@ -38,6 +40,7 @@ class Lab:
         """Take orders from ``host``."""
         self._host = host
         self._started = False
+        self._priority = 0
 
     def run(self) -> None:
         """Do the order, and report how it ended."""
@@ -58,6 +61,7 @@ class Lab:
             os.set_inheritable(capture, False)  # otherwise CMD would inherit it
         ours, theirs = pair()
         below, above = Channel(ours), Channel(theirs)
+        self._priority = order["priority"]
         privileges.become_builder()
         die_with_parent()
         parent = init.fork(order, above, below)
@@ -124,13 +128,26 @@ class Lab:
         if "error" in message:
             raise UserError("link", str(message["error"]))
         if "ready" in message:
-            gateway.start()
+            with _precedence(self._priority):
+                gateway.start()
             self._started = True
             below.send({"go": True})
         elif "note" in message:
             self._host.send(message)
         found: Any = message.get("status", status)
         return None if found is None else int(found)
+
+
+@contextmanager
+def _precedence(priority: int) -> Iterator[None]:
+    """Give the threads that start within the context a real-time ``priority``, if it is permitted. 0: the usual one."""
+    usual = os.sched_getscheduler(0), os.sched_getparam(0)
+    with suppress(PermissionError):
+        if priority:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+    yield
+    with suppress(PermissionError):
+        os.sched_setscheduler(0, *usual)
 
 
 def main() -> None:

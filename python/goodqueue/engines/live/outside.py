@@ -18,11 +18,14 @@ from goodqueue.engines.kernel import folders
 from goodqueue.engines.kernel.lab.libc import call
 from goodqueue.engines.live import init, outward
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, quoted
 from goodqueue.files import drafts
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
 """A variable in CMD's environment: the number of links that CMD is within."""
+
+PRIORITY = "GOODQUEUE_LINK_PRIORITY"
+"""A variable in the environment: the real-time priority of the path's thread (sched(7)), if the system permits it."""
 
 NO_RESOLVER = "# goodqueue link: no resolver can be reached from here\n"
 """The text of /etc/resolv.conf if the world is unreachable. Otherwise programs would wait for answers in vain."""
@@ -85,6 +88,14 @@ def depth() -> int:
     """Return how many links this process is within."""
     found = os.environ.get(DEPTH, "")
     return int(found) if re.fullmatch(r"[0-9]{1,9}", found) else 0
+
+
+def _priority() -> int:
+    """Return the real-time priority that the environment names, or 0. Raises UserError."""
+    found = os.environ.get(PRIORITY, "0")
+    if not re.fullmatch(r"[0-9]{1,2}", found):
+        raise UserError(PRIORITY, f"found {quoted(found)}; accepted: a real-time priority from 0 to 99")
+    return int(found)
 
 
 def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
@@ -171,6 +182,7 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
         "hosts": names,
         "environment": environment,
         "looks": bool(onlooker.glances),
+        "priority": _priority(),
     }
 
 

@@ -1,15 +1,20 @@
-"""Shows a running link on the terminal: a few lines at the bottom, with CMD's output above them."""
+"""Shows a running link on the terminal: a few lines at the bottom, with CMD's output above them.
+
+The last column is what a bufferbloat test would say of the delay of one direction, by the letters of `advise`.
+"""
 
 import os
 import pty
 import sys
 import threading
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from goodqueue.engines.live.talk import Message
 from goodqueue.errors import UserError
+from goodqueue.measures.scores import letter
 from goodqueue.show.tables import number
 
 if TYPE_CHECKING:
@@ -17,12 +22,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
+LETTER_S = 5.0
+"""The letter is of the delays in this time. A letter of one glance would change too fast to be read."""
+
+
 class View:
     """The display: counters of the last glance, and rates and delays since the glance before."""
 
     def __init__(self) -> None:
         """Start without a glance."""
-        self._before: Message | None = None
+        self._before: deque[Message] = deque()
         self._shown: Table | None = None
 
     def __rich__(self) -> "Table | str":
@@ -34,15 +43,20 @@ class View:
         from rich.table import Table
 
         grid = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
-        for heading in ("way", "Mbit/s", "queued", "delay ms", "dropped", "marked"):
+        for heading in ("way", "Mbit/s", "queued", "delay ms", "dropped", "marked", "bufferbloat"):
             grid.add_column(heading, justify="left" if heading == "way" else "right")
         for direction in now["queues"]:
-            grid.add_row(*row(direction, self._before, now))
+            earlier = self._before[-1] if self._before else None
+            since = self._before[0] if self._before else None
+            grid.add_row(*row(direction, earlier, now), in_a_letter(direction, since, now))
         late = now["late_us"]
         said = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
         grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {said}"
         grid.caption_justify = "left"
-        self._before, self._shown = now, grid
+        self._before.append(now)
+        while now["elapsed_s"] - self._before[0]["elapsed_s"] > LETTER_S:
+            self._before.popleft()
+        self._shown = grid
 
     @contextmanager
     def shown(self) -> Iterator[int]:
@@ -78,9 +92,8 @@ def row(direction: str, before: Message | None, now: Message) -> list[str]:
     queue = now["queues"][direction]
     earlier = before["queues"][direction] if before else dict.fromkeys(queue, 0)
     seconds = now["elapsed_s"] - (before["elapsed_s"] if before else 0.0)
-    packets = queue["forwarded"] - earlier["forwarded"]
+    delay = _delay_ms(queue, earlier)
     rate = (queue["forwarded_bytes"] - earlier["forwarded_bytes"]) * 8e-6 / seconds if seconds > 0 else None
-    delay = (queue["delay_sum_s"] - earlier["delay_sum_s"]) * 1e3 / packets if packets else None
     return [
         direction,
         number(rate, 2),
@@ -89,6 +102,19 @@ def row(direction: str, before: Message | None, now: Message) -> list[str]:
         str(queue["dropped"]),
         str(queue["marked"]),
     ]
+
+
+def in_a_letter(direction: str, since: Message | None, now: Message) -> str:
+    """Return what a bufferbloat test would say of the mean delay of a direction between the two glances."""
+    queue = now["queues"][direction]
+    delay = _delay_ms(queue, since["queues"][direction] if since else dict.fromkeys(queue, 0))
+    return "–" if delay is None else letter.letter(delay)
+
+
+def _delay_ms(queue: Message, earlier: Message) -> float | None:
+    """Return the mean delay of the packets that left between two states of a queue, or None without one."""
+    packets = queue["forwarded"] - earlier["forwarded"]
+    return (queue["delay_sum_s"] - earlier["delay_sum_s"]) * 1e3 / packets if packets else None
 
 
 def _pass_on(terminal: int, console: "Console") -> None:

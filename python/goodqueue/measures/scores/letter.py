@@ -7,6 +7,9 @@ from goodqueue.measures.stats import Estimate
 LIMITS_MS = (5.0, 30.0, 60.0, 200.0, 400.0)
 LETTERS = ("A+", "A", "B", "C", "D", "F")
 
+SAYS = "A bufferbloat test would say"
+"""The beginning of each sentence that has a letter."""
+
 
 def letter(added_ms: float) -> str:
     """Return the letter of a mean added latency."""

@@ -1,0 +1,97 @@
+"""Writes a calibration into its folder: all numbers as JSON, and the tables as Markdown."""
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from goodqueue._goodqueue import VERSION
+from goodqueue.calibrate import judging, show
+from goodqueue.calibrate.cells import Plan
+from goodqueue.calibrate.keeping import Result
+from goodqueue.calibrate.programs.program import Program
+from goodqueue.files import output
+from goodqueue.show import markdown
+
+TABLE = "table.md"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """All that was measured, and where."""
+
+    results: Sequence[Result]
+    programs: Sequence[Program]
+    versions: Mapping[str, str]
+    """By program."""
+    machine: Mapping[str, str]
+
+    @property
+    def figures(self) -> list[judging.Figure]:
+        """What the programs' numbers are worth."""
+        return judging.figures(self.results, self.programs)
+
+    @property
+    def agreements(self) -> list[judging.Agreement]:
+        """How far repeats are apart."""
+        return judging.agreements(self.results, self.programs)
+
+
+def machine(plan: Plan) -> dict[str, str]:
+    """Return what the numbers depend on beside the programs: the kernel, its processors, the congestion control."""
+    return {
+        "kernel": f"{platform.system()} {platform.release()}",
+        "processors": str(os.cpu_count()),
+        "congestion_control": plan.congestion_control,
+    }
+
+
+def as_json(found: Calibration) -> dict[str, Any]:
+    """Return the calibration as plain values."""
+    return {
+        "made_by": "goodqueue calibrate",
+        "version": VERSION,
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": dict(found.machine),
+        "programs": dict(found.versions),
+        "figures": [asdict(one) for one in found.figures],
+        "agreements": [asdict(one) | {"apart": one.apart} for one in found.agreements],
+        "runs": [_run(one, found.programs) for one in found.results],
+    }
+
+
+def _run(result: Result, programs: Sequence[Program]) -> dict[str, Any]:
+    """Return a run with the truth of each number, and without the link's record, which the folder keeps."""
+    truth = {
+        one.name: {claim.key: judging.truth(result, claim) for claim in one.claims}
+        for one in programs
+        if one.name in result.told
+    }
+    plain = {key: value for key, value in asdict(result).items() if key not in ("record", "identity")}
+    return plain | {"truth": truth}
+
+
+def as_markdown(found: Calibration) -> str:
+    """Return the tables and the sentences, for a page."""
+    parts = [f"## {table.title}\n\n{markdown.table(table)}" for table in show.tables(found.figures, found.programs)]
+    parts += list(show.sentences(found.results, found.agreements))
+    versions = "; ".join(f"{name}: {said}" for name, said in found.versions.items())
+    machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in found.machine.items())
+    parts.append(f"The machine: {machine}. The programs: {versions}.")
+    return "\n\n".join(parts) + "\n"
+
+
+def write(out: str, found: Calibration, command: str) -> None:
+    """Write the results into the folder ``out``. Raises UserError."""
+    import json
+
+    files = sorted([TABLE, output.RESULTS])
+    data = as_json(found) | {"command": command, "files": files}
+    for name, text in {
+        TABLE: as_markdown(found),
+        output.RESULTS: json.dumps(data, ensure_ascii=False, indent=1) + "\n",
+    }.items():
+        output.write_file(str(Path(out) / name), True, text.encode())

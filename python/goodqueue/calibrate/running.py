@@ -1,0 +1,238 @@
+"""Runs the programs over links, several links at once. Each run is kept as soon as it has ended."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from goodqueue._goodqueue import VERSION, rounded
+from goodqueue.calibrate import keeping, within
+from goodqueue.calibrate.cells import Cell, Plan
+from goodqueue.calibrate.keeping import Kept, Result
+from goodqueue.calibrate.programs.program import Program
+from goodqueue.calibrate.within import Order
+from goodqueue.errors import UserError, bounded
+from goodqueue.files import inputs
+from goodqueue.record import Record
+from goodqueue.run import Progress
+
+PATIENCE_S = 180.0
+"""How long a link may run until it is killed, and its run failed."""
+
+RECORD = "record.json"
+
+_LOOK_S = 0.05
+_PACKAGES = str(Path(__file__).resolve().parents[2])
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One session over one cell: a program that loads the link, and those that measure beside it."""
+
+    cell: Cell
+    programs: Sequence[Program]
+    """The first one is the session's name."""
+    repeat: int
+    identity: str
+
+    @property
+    def name(self) -> str:
+        """The name under which it is kept."""
+        return f"{self.cell.path}_{self.cell.line}_{self.programs[0].name}_{self.repeat}"
+
+
+def runs(
+    plan: Plan, cells: Sequence[Cell], programs: Sequence[Program], versions: Mapping[str, str], repeats: int
+) -> list[Run]:
+    """Return the runs, each repeat after the one before. A program ``beside`` another one runs in that one's session.
+
+    The other one must be among the ``programs``.
+    """
+    found = []
+    for repeat in range(1, repeats + 1):
+        for cell in cells:
+            for main in programs:
+                if main.beside or (main.name in plan.few and cell.path not in plan.few_paths):
+                    continue
+                session = [main, *(one for one in programs if one.beside == main.name)]
+                found.append(Run(cell, session, repeat, _identity(plan, cell, session, versions)))
+    return found
+
+
+def _identity(plan: Plan, cell: Cell, session: Sequence[Program], versions: Mapping[str, str]) -> str:
+    nowhere = Path("run")
+    of_programs = [
+        [one.client(plan.seconds, nowhere), one.server and one.server(nowhere), versions[one.name]] for one in session
+    ]
+    made_of = [VERSION, cell.options, plan.congestion_control, of_programs]
+    return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
+
+
+def carry_out(plan: Plan, wanted: Sequence[Run], kept: Kept, workers: int, progress: Progress) -> list[Result]:
+    """Do the runs that are not ``kept``, ``workers`` at once, and return the results of all. Raises UserError.
+
+    A run whose packets left late is repeated, up to ``plan.tries`` times. A program that failed is not: it would fail
+    again, and the next command tries it.
+    """
+    found = {run.name: kept.get(run.name, run.identity) for run in wanted}
+    waiting = deque(run for run in wanted if (one := found[run.name]) is None or not one.is_whole)
+    active: list[_Link] = []
+    done = len(wanted) - len(waiting)
+    tried: dict[str, list[Result]] = {}
+    try:
+        while waiting or active:
+            while waiting and len(active) < workers:
+                active.append(_Link(plan, waiting.popleft()))
+            time.sleep(_LOOK_S)
+            for link in [link for link in active if link.has_ended()]:
+                active.remove(link)
+                name = link.run.name
+                tries = tried.setdefault(name, [])
+                tries.append(link.result(len(tries) + 1))
+                best = min(tries, key=_quality)
+                kept.put(name, best)
+                found[name] = best
+                if best.is_measured or len(tries) >= plan.tries:
+                    done += 1
+                    progress(done / len(wanted))
+                else:
+                    waiting.append(link.run)
+    finally:
+        for link in active:
+            link.kill()
+    return [result for run in wanted if (result := found[run.name]) is not None]
+
+
+def _quality(result: Result) -> tuple[int, float]:
+    """Return what the better of two tries has less of: failed programs, then lateness."""
+    return len(result.failed), float("inf") if result.late_ms is None else result.late_ms
+
+
+class _Link:
+    """A running link."""
+
+    def __init__(self, plan: Plan, run: Run) -> None:
+        self.run, self._plan = run, plan
+        self._open = ExitStack()
+        self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="goodqueue-calibrate-")))
+        servers = [
+            Order(one.name, one.server(self._folder), str(one.server_output(self._folder)), one.port.protocol,
+                  one.port.number, one.is_once)
+            for one in run.programs
+            if one.server is not None and one.port is not None
+        ]  # fmt: skip
+        for one in run.programs:
+            if one.prepare is not None:
+                one.prepare(self._folder)
+        clients = [
+            Order(one.name, one.client(plan.seconds, self._folder), str(one.output(self._folder)))
+            for one in run.programs
+        ]
+        within.give(self._folder, plan.congestion_control, servers, clients)
+        ends = [within.command(end, self._folder) for end in ("server", "client")]
+        words = [*run.cell.options, "--quiet", "--record", str(self._folder / RECORD), "--", *ends[0], "--", *ends[1]]
+        starter = [sys.executable, "-P", "-m", "goodqueue.calibrate.starting", str(os.getpid())]
+        said = self._open.enter_context((self._folder / "link.err").open("wb"))
+        modules = os.pathsep.join(filter(None, [_PACKAGES, os.environ.get("PYTHONPATH")]))
+        self._began = time.monotonic()
+        self._process = subprocess.Popen(
+            [*starter, *words],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=said,
+            cwd=self._folder,
+            env=os.environ | {"PYTHONPATH": modules},
+        )
+
+    def has_ended(self) -> bool:
+        """Return whether the link has ended. It is killed if it takes too long."""
+        if time.monotonic() - self._began > PATIENCE_S:
+            self._process.kill()
+            self._process.wait()
+        return self._process.poll() is not None
+
+    def kill(self) -> None:
+        """End the link, and all its programs with it."""
+        self._process.kill()
+        self._process.wait()
+        self._open.close()
+
+    def result(self, tries: int) -> Result:
+        """Return what the run measured. The link must have ended."""
+        with self._open:
+            return self._result(tries)
+
+    def _result(self, tries: int) -> Result:
+        run, file = self.run, self._folder / RECORD
+        record: Record | None = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+        told: dict[str, Any] = {}
+        failed: dict[str, str] = {}
+        for program in run.programs:
+            if record is None:
+                failed[program.name] = f"the link did not run: {self._last_words('link.err')}"
+                continue
+            try:
+                told[program.name] = _rounded(self._read(program))
+            except UserError as error:
+                failed[program.name] = bounded(str(error), 200)
+        late = record["live"]["late_us"] if record is not None else None
+        late_ms = rounded(late["p99"] / 1e3) if late else None
+        return Result(
+            path=run.cell.path,
+            line=run.cell.line,
+            session=run.programs[0].name,
+            repeat=run.repeat,
+            identity=run.identity,
+            late_ms=late_ms,
+            is_busy=late_ms is not None and late_ms > self._plan.late_ms,
+            tries=tries,
+            seconds=rounded(record["live"]["elapsed_s"]) if record is not None else 0.0,
+            told=told,
+            record=keeping.parts(record) if record is not None else {},
+            failed=failed,
+        )
+
+    def _read(self, program: Program) -> Mapping[str, float | None]:
+        statuses = self._folder / within.STATUSES
+        status = json.loads(statuses.read_text(encoding="utf-8")).get(program.name) if statuses.exists() else None
+        if status != 0:
+            said = self._last_words(f"{program.name}.out.err") or self._last_words(f"{program.name}.out")
+            raise UserError(program.name, f"ended with status {status}: {said or 'without a word'}")
+        return program.read(self._folder)
+
+    def _last_words(self, name: str) -> str:
+        file = self._folder / name
+        if not file.exists():
+            return ""
+        lines = inputs.read(file, 16 * inputs.MIB, "output").decode(errors="replace").split("\n")
+        return next((bounded(line.strip(), 160) for line in reversed(lines) if line.strip()), "")
+
+
+def _rounded(numbers: Mapping[str, float | None]) -> dict[str, float | None]:
+    return {key: None if value is None else rounded(value) for key, value in numbers.items()}
+
+
+Note = Callable[[str], None]
+"""Called with a line that a person should know."""
+
+
+def installed(programs: Sequence[Program], note: Note) -> list[Program]:
+    """Return the programs that are installed, and note those that are not: each in a line, with how to get it."""
+    found: list[Program] = []
+    for one in programs:
+        if lacking := one.lacking():
+            note(f"{one.name}: left out, as {' and '.join(lacking)} cannot be found; accepted: {one.package}")
+        elif one.beside and one.beside not in {other.name for other in found}:
+            note(f"{one.name}: left out, as it measures beside {one.beside}, which is left out")
+        else:
+            found.append(one)
+    return found

@@ -1,0 +1,75 @@
+"""``goodqueue calibrate``: how far the numbers of real measuring programs can be trusted."""
+
+from typing import Annotated
+
+import typer
+
+from goodqueue.cli.options import Json, whole
+
+
+def calibrate(
+    quick: Annotated[bool, typer.Option("--quick", help="Four cells, shorter: a look, in a minute.")] = False,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help="A program, path, line or PATH/LINE: iperf3, 5mbit-20ms, codel; repeatable."),
+    ] = None,
+    repeats: Annotated[
+        int | None,
+        typer.Option(parser=whole("repeats", 1, 100), metavar="N", help="How often each cell is measured. [1]"),
+    ] = None,
+    out: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep each run there, and write tables and numbers.")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(parser=whole("workers"), metavar="N", help="Links that run at the same time. [1]"),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure how far measuring programs are from what the queue itself says.
+
+    \b
+    Examples:
+      goodqueue calibrate --quick
+      goodqueue calibrate --out calibration --repeats 2
+      goodqueue calibrate --only iperf3 --only fq_codel --out calibration
+      goodqueue calibrate --only 10mbit-20ms/pfifo --json
+
+    iperf3, irtt, ping, Flent and mach run over `goodqueue link`, on 30 paths under each of five disciplines. The record
+    of the link has the truth: each packet's delay in the queue, each drop, each flow's goodput. A table per program has
+    the bias of each of its numbers, the interval of that bias, and the spread. A program that is not installed is left
+    out, in one line that says how to get it. With --out the same command continues a calibration that was ended, and
+    measures no run twice, unless the machine was busy. A repeat of all takes an hour with one worker. As root the links
+    and the programs take precedence over all others.
+    """
+    import tempfile
+
+    from goodqueue import engines, options
+    from goodqueue.errors import UserError, warn
+
+    engines.need_linux("calibrate")
+
+    from goodqueue.calibrate import cells, keeping, pages, programs, running, show
+    from goodqueue.show import terminal
+
+    plan = cells.load(quick)
+    chosen_cells, names = cells.pick(plan, only or [], [one.name for one in programs.PROGRAMS])
+    there = running.installed(programs.wanted(names), warn)
+    if not there:
+        raise UserError("calibrate", "found none of its programs; accepted: one at least")
+    with tempfile.TemporaryDirectory() as nowhere:
+        kept = keeping.Kept(nowhere if out is None else out)
+        versions = {one.name: one.version_in_words() for one in there}
+        wanted = running.runs(plan, chosen_cells, there, versions, repeats or 1)
+        with terminal.progress(f"{len(wanted)} runs over {len(chosen_cells)} cells") as progress:
+            results = running.carry_out(plan, wanted, kept, workers or 1, progress)
+    found = pages.Calibration(results, there, versions, pages.machine(plan))
+    if out is not None:
+        command = options.command("calibrate", quick=quick, only=only, repeats=repeats, out=out)
+        pages.write(out, found, command)
+    if json:
+        terminal.emit_json(pages.as_json(found))
+        return
+    terminal.show([*show.tables(found.figures, there), *show.sentences(results, found.agreements)])
+    if out is not None:
+        terminal.say(f"\nWritten: {out}/{pages.TABLE}, with results.json and the runs beside it.")
