@@ -260,7 +260,7 @@ audit: .venv/.dev
 	@command -v cargo-deny >/dev/null || { echo "make audit: no cargo-deny; accepted: cargo install --locked cargo-deny" >&2; exit 1; }
 	@$(PIP) requirements/audit.txt
 	@for manifest in Cargo.toml fuzz/Cargo.toml transports/Cargo.toml crates/web/bindgen/Cargo.toml; do \
-	  echo "$$manifest"; cargo deny --manifest-path $$manifest --locked check --config deny.toml; done
+	  echo "$$manifest"; cargo deny --manifest-path $$manifest --locked --config deny.toml check; done
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes $(foreach file,$(wildcard requirements/*.txt),--requirement $(file))
 	cd web && npm audit
 

@@ -11,7 +11,7 @@ from goodqueue.errors import UserError
 from goodqueue.studies import claims, libraries
 from goodqueue.studies.claims import Row
 from goodqueue.studies.published import Claim
-from goodqueue.suites import building, loading, sheet, subjects
+from goodqueue.suites import building, loading, sheet, stacks, subjects
 from goodqueue.suites.model import Check, Suite
 
 Command = Callable[..., Result]
@@ -196,3 +196,12 @@ def test_a_suite_that_is_wrong_is_refused(old: str, new: str, told: str, tmp_pat
     with pytest.raises(UserError) as error:
         loading.load(tmp_path)
     assert told in str(error.value)
+
+
+def test_a_stack_in_the_place_of_tcp_moves_the_applications_behind_it(suite: Suite) -> None:
+    """A connection is an application of the record. Guards against a call whose numbers are the connection's."""
+    known = {trial.experiment.id: trial for trial in suite.trials}
+    call, silence = (stacks.metrics(known[id_].experiment, known[id_].sets) for id_ in ("call", "silence"))
+    assert call["call_mos"].record == "apps.4.mos", "behind four connections"
+    assert silence["silent_packets"].record == "apps.0.packets_sent"
+    assert silence["silent_packets"].scale == pytest.approx(1, rel=1e-4), "packets, where TCP's flow has bytes"

@@ -56,6 +56,11 @@ impl App {
         Self { source, stop, is_over: false }
     }
 
+    /// Returns whether the application has written all, or has stopped.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_over
+    }
+
     /// Returns when the application next acts by itself.
     pub(crate) fn next_time(&self) -> Option<Time> {
         if self.is_over {

@@ -141,20 +141,25 @@ impl Connection {
         self.marks += 1;
     }
 
-    /// Reads what has arrived at the receiver, and returns the number of bytes. Notes when handshake and transfer end,
-    /// and when an error ends the connection.
-    pub(crate) fn read(&mut self, now: Time) -> u64 {
-        let receiver = 1 - self.sender();
-        let Some(peers) = &mut self.peers else { return 0 };
-        if peers[Role::Client as usize].is_established() {
-            self.established.get_or_insert(now);
+    /// Notes at `now` when the handshake ends, and when an error ends the connection. After the transfer or the flow's
+    /// `stop` nothing is sent, so that the stack's idle timeout is no error.
+    pub(crate) fn notice(&mut self, now: Time) {
+        let Some(peers) = &self.peers else { return };
+        if self.established.is_none() && peers[Role::Client as usize].is_established() {
+            self.established = Some(now);
         }
-        if self.closed.is_none() {
+        let is_over = if self.size.is_some() { self.completed.is_some() } else { self.app.is_over() };
+        if self.closed.is_none() && !is_over {
             let ends = ["client", "server"].into_iter().zip(peers.iter());
             let said = ends.filter_map(|(end, peer)| peer.failure().map(|why| format!("{end}: {why}")));
             self.closed = said.map(|said| (now, said)).next();
         }
-        let bytes = peers[receiver].read(now);
+    }
+
+    /// Reads what has arrived at the receiver, and returns the number of bytes. Notes when the transfer ends.
+    pub(crate) fn read(&mut self, now: Time) -> u64 {
+        let receiver = 1 - self.sender();
+        let bytes = self.peers.as_mut().map_or(0, |peers| peers[receiver].read(now));
         self.delivered += bytes;
         if self.size.is_some_and(|size| self.delivered >= size) {
             self.completed.get_or_insert(now);

@@ -8,7 +8,7 @@ macro_rules! peer {
         use crate::peer::{Outgoing, Peer, Role, Sample, Setup, Time, Totals, WRITE_BYTES, ZEROS};
         use crate::shown::{BbrState, Shown, field, number};
         use crate::tls;
-        use bytes::BytesMut;
+        use bytes::{Bytes, BytesMut};
         use goodqueue_units::Ecn;
         use std::sync::Arc;
         use std::time::Instant;
@@ -106,7 +106,8 @@ macro_rules! peer {
             fn receive(&mut self, now: Time, ecn: Ecn, datagram: Vec<u8>) {
                 let now = self.base + now;
                 let from = if self.is_server { crate::peer::CLIENT } else { crate::peer::SERVER };
-                let (data, ecn) = (BytesMut::from(&datagram[..]), EcnCodepoint::from_bits(ecn as u8));
+                let data = BytesMut::from(Bytes::from(datagram)); // no copy
+                let ecn = EcnCodepoint::from_bits(ecn as u8);
                 self.buffer.clear();
                 match handle(&mut self.endpoint, (now, from), ecn, data, &mut self.buffer) {
                     Some(DatagramEvent::ConnectionEvent(_, event)) => {
@@ -141,9 +142,9 @@ macro_rules! peer {
                     };
                     let ecn =
                         transmit.ecn.map_or(Ecn::NotEct, |codepoint| crate::peer::codepoint(codepoint as u8));
-                    let segment = transmit.segment_size.unwrap_or(transmit.size);
-                    let datagrams = self.buffer[..transmit.size].chunks(segment);
-                    out.extend(datagrams.map(|bytes| Outgoing { ecn, bytes: bytes.to_vec() }));
+                    // The limit is one datagram.
+                    self.buffer.truncate(transmit.size);
+                    out.push(Outgoing { ecn, bytes: std::mem::take(&mut self.buffer) });
                 }
                 self.exchange();
             }

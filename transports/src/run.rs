@@ -5,6 +5,7 @@ use crate::peer::{Outgoing, Role, Time};
 use crate::queue_log::QueueLog;
 use goodqueue_bottleneck::observing::SharedObserver;
 use goodqueue_bottleneck::{Bottleneck, Datagram, Direction, Error, Record, Scenario, ScenarioError};
+use goodqueue_hosts::probe::jain;
 use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_netsim::record::AppRecord;
 use goodqueue_units::Ecn;
@@ -251,7 +252,8 @@ impl Run {
             let next = connection.app.next_time().map(|next| next.max(now));
             self.agenda.set(Actor { connection: number, part: APP }, next.filter(|next| *next > now));
         }
-        let bytes = connection.read(now);
+        connection.notice(now);
+        let bytes = if is_sender { 0 } else { connection.read(now) };
         if bytes > 0 {
             self.path.count_delivered(connection.flow, bytes);
         }
@@ -310,7 +312,20 @@ impl Run {
             }
         }
         record.apps.sort_by_key(|app| self.order.get(&app.name).copied());
+        self.share(&mut record);
         record
+    }
+
+    /// Sets Jain's index of `record`: connections count as bulk flows do. A bulk flow that sent nothing does not count.
+    fn share(&self, record: &mut Record) {
+        let is_quic = |name: &str| self.connections.iter().any(|connection| connection.name == name);
+        let all = record.flows.iter().filter(|flow| is_quic(&flow.name) || flow.kind == "bulk");
+        let first = all.clone().next().map(|flow| flow.direction);
+        let flows = all.filter(|flow| Some(flow.direction) == first && flow.bytes_sent != Some(0));
+        let (goodputs, losses): (Vec<f64>, Vec<f64>) =
+            flows.map(|flow| (flow.goodput_mbps, flow.loss_percent)).unzip();
+        record.fairness.jain_goodput = jain(&goodputs);
+        record.fairness.jain_drops = jain(&losses);
     }
 
     /// Returns, per connection, its name, its stack, and for sender and receiver the CPU time and the datagrams.

@@ -175,6 +175,15 @@ def test_quinn_bbr_has_no_bound_for_an_application_limited_window() -> None:
     assert to_json(load(EXAMPLES / "quinn-bbr-app-limited.toml"))
 
 
+def test_quinn_bbr_takes_jitter_for_bandwidth() -> None:
+    """quinn-proto 0.11.19: as above. The link has 50 Mbit/s."""
+    series = {"series": {"interval": "1s", "cc": True}}
+    record = run.one(load(EXAMPLES / "quinn-bbr-jitter.toml") | series)
+    assert record["queues"]["down"]["drop_percent"] > 30
+    assert record["series"]["flows"][0]["cc"]["bw_mbps"][-1] > 100
+    assert example("quinn-bbr-jitter.toml", cc="cubic")["queues"]["down"]["drop_percent"] < 2
+
+
 def test_noq_closes_a_connection_with_many_gaps(capsys: pytest.CaptureFixture[str]) -> None:
     """noq-proto 1.4.0, with a receive window of 16 MiB: as above. The record has the reason, and a warning says it."""
     (closed,) = example("noq-many-gaps.toml")["apps"]
@@ -217,6 +226,20 @@ def test_the_series_has_the_states_of_bbr(stack: str, cable: Scenario) -> None:
     assert 3 in states, "CRUISE"
 
 
+def test_fairness_is_of_connections_and_bulk_flows(cable: Scenario) -> None:
+    record = run.one(beside(with_stack(cable, count=2), {"kind": "bulk", "ecn": True}))
+    goodputs = [flow["goodput_mbps"] for flow in record["flows"]]
+    assert record["fairness"]["jain_goodput"] == pytest.approx(sum(goodputs) ** 2 / (3 * sum(g * g for g in goodputs)))
+    assert record["fairness"]["jain_goodput"] < 1
+
+
+def test_an_idle_timeout_after_the_transfer_is_no_error(cable: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
+    (app,) = run.one(with_stack(cable, size="20kB") | {"duration": "40s"})["apps"]
+    assert app["completion_ms"] < 1000
+    assert app["closed"] is None
+    assert "closed" not in capsys.readouterr().err
+
+
 def test_both_ends_over_sockets(cable: Scenario) -> None:
     """On this machine alone, without a path: the real clock, real sockets and the codepoints of ECN."""
     case = to_json(resolve(with_stack(cable, stack="quinn") | {"duration": "500ms", "warmup": "100ms"}))
@@ -231,6 +254,8 @@ def test_both_ends_over_sockets(cable: Scenario) -> None:
 def test_a_suite_tests_a_stack() -> None:
     sheet = gq.suite("bbr", stack="noq", only="1", seeds=1, progress=False)
     assert sheet.tested == ["noq bbr3"]
+    beside = gq.suite("rfc9743", "cubic", stack="quinn", only=["5.2 silence", "5.2.2"], quick=True, progress=False)
+    assert not beside.numbers["value"].isna().any(), "the call is another application of the record than beside TCP"
     with pytest.raises(UserError, match=r'found "quin"; accepted: quinn, noq'):
         gq.suite("bbr", stack="quin")
     with pytest.raises(UserError, match="found beside a suite of queue disciplines"):

@@ -13,6 +13,7 @@ from goodqueue.show import labels
 from goodqueue.studies.model import Experiment, Lines, Parameter
 from goodqueue.studies.published import Claim, PublishedScenario, Term
 from goodqueue.studies.selection import Selection
+from goodqueue.suites import stacks
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.model import Check, Row, Suite, Trial
 from goodqueue.suites.subjects import Subject, takes_buffer, with_cc
@@ -97,7 +98,12 @@ def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator
     for subject in [*subjects, *beside]:
         scenario, name = with_cc(one.scenario, trial.sets, subject), subject.name
         yield replace(
-            one, id=f"{one.id}, {name}", scenario=scenario, qdiscs={name: lines}, sweep={**one.sweep, **swept}
+            one,
+            id=f"{one.id}, {name}",
+            scenario=scenario,
+            qdiscs={name: lines},
+            sweep={**one.sweep, **swept},
+            metrics=stacks.metrics(one, trial.sets) if subject.stack else one.metrics,
         )
 
 

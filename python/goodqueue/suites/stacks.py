@@ -10,6 +10,7 @@ from typing import Any
 
 from goodqueue import endpoints
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.studies.model import Experiment, Metric
 from goodqueue.suites.model import Row, Suite, Trial
 from goodqueue.traffic import BULK
 
@@ -18,6 +19,8 @@ KEPT = ("count", "direction", "start", "start_spread", "stagger", "stop", "rtt",
 """Keys that mean the same for both."""
 OWN: Mapping[str, Mapping[str, str]] = {BULK: {}, "transfer": {"size": "size"}, "stream": {"rate": "rate"}}
 """The kinds that a connection can replace, with their own keys and the keys that a connection has for them."""
+SEGMENT_BYTES = 1448
+"""The payload of TCP's full segment. Metrics divide TCP's bytes by it, to count packets."""
 
 
 def _controls(suite: Suite, stack: str) -> Sequence[str]:
@@ -105,3 +108,27 @@ def replace_tested(scenario: Mapping[str, Any], sets: Mapping[str, str], stack: 
             made["ecn"] = bool(table["ecn"])
         table.clear()
         table.update(made)
+
+
+def metrics(experiment: Experiment, sets: Mapping[str, str]) -> dict[str, Metric]:
+    """Return the metrics of ``experiment`` with their paths into a record with connections in the tested flows' place.
+
+    A connection is an application of the record, so that the places of later ones change. It counts its packets, where
+    TCP counts its bytes.
+    """
+    tables = experiment.scenario["traffic"]
+    stands_in = [id(table) for table in tested(experiment.scenario, sets)]
+    flows = [table for table in tables for _ in range(table.get("count", 1))]
+    before = [place for place, table in enumerate(flows) if table["kind"] != BULK]
+    after = [place for place, table in enumerate(flows) if table["kind"] != BULK or id(table) in stands_in]
+
+    def told(metric: Metric) -> Metric:
+        part, place, rest = [*metric.record.split(".", 2), "", ""][:3]
+        if part == "apps" and int(place) < len(before):
+            return replace(metric, record=f"apps.{after.index(before[int(place)])}.{rest}")
+        if part == "flows" and rest == "bytes_sent" and id(flows[int(place)]) in stands_in:
+            path = f"apps.{after.index(int(place))}.packets_sent"
+            return replace(metric, record=path, scale=metric.scale * SEGMENT_BYTES)
+        return metric
+
+    return {name: told(metric) for name, metric in experiment.metrics.items()}

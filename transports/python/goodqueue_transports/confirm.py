@@ -15,6 +15,7 @@ from typing import Any
 
 from goodqueue import run
 from goodqueue.scenario import resolve, to_json
+from goodqueue.scenario.toml import to_toml
 
 
 def _case(stack: str, cc: str, qdisc: str, link: str = "50mbit", seconds: int = 20, **keys: Any) -> dict[str, Any]:
@@ -27,6 +28,14 @@ def _case(stack: str, cc: str, qdisc: str, link: str = "50mbit", seconds: int = 
     }
 
 
+JITTER = {
+    "kind": "wire",
+    "name": "jitter",
+    "direction": "up",
+    "delay": "1ms",
+    "jitter": "0.1ms",
+    "jitter_reorders": False,
+}
 CASES: Mapping[str, dict[str, Any]] = {
     "quinn": _case("quinn", "cubic", "codel ecn"),
     "noq": _case("noq", "cubic", "codel ecn"),
@@ -36,8 +45,9 @@ CASES: Mapping[str, dict[str, Any]] = {
     "noq-unpaced": _case("noq", "bbr3", "pfifo limit 25", link="20mbit", rate="4mbit", interval="100ms"),
     "quinn-window": _case("quinn", "bbr", "pfifo limit 200", rate="2mbit", interval="33ms"),
     "noq-gaps": _case("noq", "cubic", "pie ecn", seconds=5),
+    "quinn-jitter": _case("quinn", "bbr", "pfifo limit 200", seconds=10) | {"hop": [JITTER]},
 }
-"""The last three are the faults of docs/transports.md."""
+"""The last four are the faults of docs/transports.md."""
 
 
 def virtual(scenario: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +69,6 @@ def _of_queue(queue: Mapping[str, Any]) -> dict[str, Any]:
 
 def real(scenario: dict[str, Any]) -> dict[str, Any]:
     """Return what the case measures over sockets, behind ``goodqueue link``."""
-    link = scenario["bottleneck"]
     with tempfile.TemporaryDirectory() as folder:
         case, record = Path(folder, "case.json"), Path(folder, "record.json")
         case.write_text(to_json(resolve(scenario)), encoding="utf-8")
@@ -68,8 +77,9 @@ def real(scenario: dict[str, Any]) -> dict[str, Any]:
             role: [sys.executable, "-m", "goodqueue_transports.end", role, str(case), "--out", str(file)]
             for role, file in lines.items()
         }
-        path = ["--rate", link["rate"], "--rtt", scenario["path"]["rtt"], "--qdisc", link["qdisc"]]
-        command = [sys.executable, "-m", "goodqueue", "link", *path, "--record", str(record)]
+        path = Path(folder, "path.toml")
+        path.write_text(to_toml({key: scenario[key] for key in scenario if key != "traffic"}), encoding="utf-8")
+        command = [sys.executable, "-m", "goodqueue", "link", str(path), "--record", str(record)]
         subprocess.run([*command, "--", *ends["server"], "--", *ends["client"]], check=True, stdout=subprocess.DEVNULL)
         server, client = (json.loads(lines[role].read_text(encoding="utf-8")) for role in ("server", "client"))
         found: Any = json.loads(record.read_text(encoding="utf-8"))
