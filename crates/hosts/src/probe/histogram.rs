@@ -12,6 +12,7 @@
 //! of one home lie between 10 ms and 10 s: some hundred of them take 4 kB so, and 60 kB as cells. The trick costs
 //! [`Histogram::record`] nothing, because no value has a cell before the first cell has a number.
 
+use crate::sorting::sort_by_key;
 use goodqueue_units::processor::prefetch;
 use std::borrow::Cow;
 use std::ops::AddAssign;
@@ -187,7 +188,7 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
             return Ranks { cells: Cow::Borrowed(&self.cells), is_list: false, first };
         };
         let mut list = self.cells[..values].to_vec();
-        list.sort_unstable_by_key(|&number| number.into());
+        sort_by_key(&mut list, |&number| number.into());
         Ranks { cells: Cow::Owned(list), is_list: true, first }
     }
 
