@@ -121,9 +121,9 @@ macro_rules! qdiscs {
                 match self {
                     $($(#[$only])? Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+
                     #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.enqueue(now, packet, owner),
+                    Self::Stab(stab) => enqueue_apart(&mut **stab, now, packet, owner),
                     #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.enqueue(now, packet, owner),
+                    Self::Tree(tree) => enqueue_apart(&mut **tree, now, packet, owner),
                 }
             }
             #[inline]
@@ -131,9 +131,9 @@ macro_rules! qdiscs {
                 match self {
                     $($(#[$only])? Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+
                     #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.dequeue(now, owner),
+                    Self::Stab(stab) => dequeue_apart(&mut **stab, now, owner),
                     #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.dequeue(now, owner),
+                    Self::Tree(tree) => dequeue_apart(&mut **tree, now, owner),
                 }
             }
             fn head(&self) -> Head {

@@ -250,8 +250,18 @@ impl Connection {
     /// Builds a segment of `len` payload bytes, with the acknowledgement and all options.
     #[inline(always)] // as `Receiver::carry`
     fn carry(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
+        if self.receiver.tells_bytes() {
+            return self.carry_and_tell(now, seq, len, flags, ecn);
+        }
+        self.receiver.carry(now, seq, len, flags, ecn)
+    }
+
+    /// Does what [`carry`](Self::carry) does, with AccECN's option. Apart from it, or each segment would be copied.
+    #[cold]
+    #[inline(never)]
+    fn carry_and_tell(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
         let segment = self.receiver.carry(now, seq, len, flags, ecn);
-        if self.receiver.tells_bytes() { self.sender.tell_bytes(now, segment) } else { segment }
+        self.sender.tell_bytes(now, segment)
     }
 
     /// Returns sequence number, length, flags and codepoint of the next segment of an established connection without an

@@ -162,6 +162,28 @@ pub struct Codel {
     vars: Vars,
 }
 
+impl Codel {
+    /// Takes the next packet as the variant's law demands. Apart from the common case, in which the packet then goes
+    /// straight to its place with the caller.
+    #[cold]
+    #[inline(never)]
+    fn act<P: Packet, O: Owner<P>>(
+        &mut self,
+        drop: bool,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+    ) -> Option<P> {
+        let Self { variant, params, vars, .. } = self;
+        match variant {
+            Variant::Linux => vars.act::<Linux, _, _>(drop, params, now, queue, owner),
+            Variant::Rfc8289 => vars.act::<Rfc8289, _, _>(drop, params, now, queue, owner),
+            Variant::Acm2012 => vars.act::<Acm2012, _, _>(drop, params, now, queue, owner),
+            Variant::Ns2 => vars.act::<Ns2, _, _>(drop, params, now, queue, owner),
+        }
+    }
+}
+
 impl Aqm for Codel {
     const SPEC: QdiscSpec = QdiscSpec::new(
         "codel",
@@ -217,20 +239,10 @@ impl Aqm for Codel {
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Option<P> {
-        let Self { variant, params, vars, .. } = self;
-        match (vars.judge(params, now, queue.head(), queue.bytes()), variant) {
-            (Verdict::Empty, _) => None,
-            (Verdict::Passes { .. }, _) => queue.pop(),
-            (Verdict::Acts { drop }, Variant::Linux) => {
-                vars.act::<Linux, _, _>(drop, params, now, queue, owner)
-            }
-            (Verdict::Acts { drop }, Variant::Rfc8289) => {
-                vars.act::<Rfc8289, _, _>(drop, params, now, queue, owner)
-            }
-            (Verdict::Acts { drop }, Variant::Acm2012) => {
-                vars.act::<Acm2012, _, _>(drop, params, now, queue, owner)
-            }
-            (Verdict::Acts { drop }, Variant::Ns2) => vars.act::<Ns2, _, _>(drop, params, now, queue, owner),
+        match self.vars.judge(&self.params, now, queue.head(), queue.bytes()) {
+            Verdict::Empty => None,
+            Verdict::Passes { .. } => queue.pop(),
+            Verdict::Acts { drop } => self.act(drop, now, queue, owner),
         }
     }
 
