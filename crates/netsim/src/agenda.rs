@@ -1,7 +1,9 @@
 //! The event queue: one entry per *component*, not per packet.
 //!
 //! A component (a wire, a pipe, a connection's timer) has at most one next time at which it wants to act. At equal
-//! times the component with the lower number acts first, so runs do not depend on the order of insertion.
+//! times the component with the lower number acts first, so runs do not depend on the order of insertion. Connections
+//! of applications get their numbers during the run, from slots that are used again. So their rank at equal times is
+//! that of their flow, and their number decides only within a flow.
 //!
 //! A few components, the wires and the first pipes, act with every packet. Their times stand in a plain array that is
 //! scanned; changing a time there is one store. The other components, most of them timers, seldom act. Their times
@@ -27,14 +29,24 @@ pub(crate) struct Agenda {
 impl Agenda {
     /// Builds an agenda of `components` components without plans.
     pub(crate) fn new(components: usize) -> Self {
-        let mut agenda = Self { scanned: [Instant::MAX; SCANNED], calendar: Calendar::default() };
-        agenda.grow(components);
-        agenda
+        Self { scanned: [Instant::MAX; SCANNED], calendar: Calendar::new(components) }
     }
 
-    /// Makes room for `components` components. New components have no plans.
-    pub(crate) fn grow(&mut self, components: usize) {
-        self.calendar.grow(components);
+    /// Returns the number of components.
+    pub(crate) fn len(&self) -> usize {
+        self.calendar.len()
+    }
+
+    /// Adds a component without a plan. Its number is the next one. `rank` is a number after those of the first
+    /// components.
+    pub(crate) fn add(&mut self, rank: u32) {
+        self.calendar.add(rank);
+    }
+
+    /// Returns the rank of `component` at equal times.
+    #[cfg(feature = "threads")]
+    pub(crate) fn rank(&self, component: Component) -> u32 {
+        self.calendar.rank(component)
     }
 
     /// Returns the next component to act and its time, or `None` if no component has a plan.
@@ -89,7 +101,8 @@ mod tests {
     proptest! {
         /// Compares the agenda with a plain scan: a wrong calendar would run events out of order, or lose them. Plans
         /// are made from nanoseconds to days ahead, moved and removed. Sometimes the time advances to the next
-        /// component, which then gets another plan or keeps its own.
+        /// component, which then gets another plan or keeps its own. Components that were added have ranks that go
+        /// against their numbers.
         #[test]
         fn the_earliest_component_is_always_next(
             moves in prop::collection::vec((0_usize..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),
@@ -98,9 +111,13 @@ mod tests {
             let mut times = [Instant::MAX; 40];
             let mut now = Instant::ZERO;
             for (number, (component, ahead, shift, acts)) in moves.into_iter().enumerate() {
-                agenda.grow(20 + number);
+                if number < 20 {
+                    agenda.add(60 - number as u32 / 2);
+                }
+                let rank = |c: Component| if c.index() < 20 { c.index() } else { 60 - (c.index() - 20) / 2 };
                 let all = || (0..40).map(Component::at);
-                let (first, next) = all().map(|c| (times[c.index()], c)).min().unwrap();
+                let least = |times: &[Instant; 40]| all().map(|c| (times[c.index()], rank(c), c)).min().unwrap();
+                let (first, _, next) = least(&times);
                 let component = if acts < 2 && first != Instant::MAX {
                     now = first;
                     next
@@ -111,8 +128,8 @@ mod tests {
                 let time = if ahead == 0 && acts != 1 { Instant::MAX } else { plan };
                 agenda.set(component, time);
                 times[component.index()] = time;
-                let least = all().map(|c| (times[c.index()], c)).min().unwrap();
-                prop_assert_eq!(agenda.next(), (least.0 != Instant::MAX).then_some(least));
+                let (time, _, component) = least(&times);
+                prop_assert_eq!(agenda.next(), (time != Instant::MAX).then_some((time, component)));
             }
         }
     }

@@ -34,6 +34,8 @@ struct Desk {
     hashes: Random,
     /// The open connections, in no order. Thousands may be open at a time.
     open: Vec<SocketId>,
+    /// Slots of its connections that are gone.
+    free: Vec<SocketId>,
     /// Ends that may have something to send.
     touched: Vec<(SocketId, Side)>,
     /// Datagrams that ends are about to send.
@@ -68,13 +70,13 @@ impl Host for Simulated<'_> {
     }
 
     fn open(&mut self, opener: Side) -> SocketId {
-        let Desk { open, hashes, flow, config, touched, .. } = &mut *self.desk;
+        let Desk { open, hashes, flow, config, touched, free, .. } = &mut *self.desk;
         let mut hash = both_directions(hashes.next_u32());
         // A packet's hash identifies its connection, so two open connections never share a hash.
         while self.sockets.find(*flow, Direction::Down, hash[Direction::Down]).is_some() {
             hash = both_directions(hashes.next_u32());
         }
-        let id = self.sockets.open(config, opener, *flow, hash);
+        let id = self.sockets.open(config, opener, *flow, hash, free.pop());
         self.sockets[id].place = open.len() as u32;
         open.push(id);
         touched.push((id, opener));
@@ -151,6 +153,7 @@ impl App {
             receiver: direction.receiver(),
             hashes,
             open: Vec::new(),
+            free: Vec::new(),
             touched: Vec::new(),
             datagrams: VecDeque::new(),
             wake_at: Instant::MAX,
@@ -288,6 +291,7 @@ impl App {
             return false;
         }
         self.desk.past += totals;
+        self.desk.free.push(socket);
         self.desk.open.swap_remove(place as usize);
         if let Some(moved) = self.desk.open.get(place as usize) {
             sockets[*moved].place = place;
@@ -320,6 +324,13 @@ impl App {
     pub(crate) fn totals(&self, sockets: &Sockets) -> Totals {
         let open = self.desk.open.iter().map(|id| Totals::of_sender(&sockets[*id].ends[self.desk.sender]));
         open.fold(self.desk.past, |sum, totals| sum + totals)
+    }
+
+    /// Puts the totals of open connections to those that are gone: from now on the application needs no `sockets`.
+    #[cfg(feature = "threads")]
+    pub(crate) fn close_books(&mut self, sockets: &Sockets) {
+        self.desk.past = self.totals(sockets);
+        self.desk.open.clear();
     }
 
     /// Returns the sender of the connection that was opened last, if any is open.

@@ -24,16 +24,23 @@ const DAYS: u64 = 4096;
 /// when it is put into `later`.
 const HALF: u64 = DAYS / 2;
 
-/// A time and a component as one number. Comparing two numbers needs no branch (the processor could not predict it).
+/// A time, the component's rank at equal times, and the component, as one number. Comparing two numbers needs no branch
+/// (the processor could not predict it).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry(u128);
 
 impl Entry {
-    const NEVER: Self = Self(u128::MAX);
+    pub(crate) const NEVER: Self = Self(u128::MAX);
 
+    /// Returns the entry of a component whose rank is its own number.
     #[inline]
     pub(crate) fn new(time: Instant, component: Component) -> Self {
-        Self(u128::from(time.as_nanos()) << 64 | component.index() as u128)
+        Self::ranked(time, component.index() as u32, component)
+    }
+    #[inline]
+    pub(crate) fn ranked(time: Instant, rank: u32, component: Component) -> Self {
+        let places = u64::from(rank) << 32 | component.index() as u64;
+        Self(u128::from(time.as_nanos()) << 64 | u128::from(places))
     }
     #[inline]
     pub(crate) fn time(self) -> Instant {
@@ -52,6 +59,9 @@ impl Entry {
 pub(crate) struct Calendar {
     /// The plan of each component, [`Instant::MAX`] if it has none.
     plans: List<Component, Instant>,
+    /// The ranks of the components from `ranked` on. The rank of a component before is its number.
+    ranks: Vec<u32>,
+    ranked: usize,
     /// The earliest of all plans. If the present day has no plans left: the beginning of the next day that may have
     /// plans.
     first: Entry,
@@ -75,6 +85,8 @@ impl Default for Calendar {
     fn default() -> Self {
         Self {
             plans: List::default(),
+            ranks: Vec::new(),
+            ranked: 0,
             first: Entry::NEVER,
             present: Vec::new(),
             late: BinaryHeap::new(),
@@ -88,11 +100,28 @@ impl Default for Calendar {
 }
 
 impl Calendar {
-    /// Makes room for `components` components. New components have no plans.
-    pub(crate) fn grow(&mut self, components: usize) {
-        while self.plans.len() < components {
-            self.plans.push(Instant::MAX);
-        }
+    /// Builds a calendar of `components` components without plans, whose ranks are their numbers.
+    pub(crate) fn new(components: usize) -> Self {
+        let plans = (0..components).map(|_| Instant::MAX).collect();
+        Self { plans, ranked: components, ..Self::default() }
+    }
+
+    /// Returns the number of components.
+    pub(crate) fn len(&self) -> usize {
+        self.plans.len()
+    }
+
+    /// Adds a component without a plan.
+    pub(crate) fn add(&mut self, rank: u32) {
+        self.plans.push(Instant::MAX);
+        self.ranks.push(rank);
+    }
+
+    /// Returns the rank of `component` at equal times.
+    #[inline]
+    pub(crate) fn rank(&self, component: Component) -> u32 {
+        let index = component.index();
+        index.checked_sub(self.ranked).map_or(index as u32, |place| self.ranks[place])
     }
 
     /// Returns an entry that no plan precedes. It is not always a plan itself: see [`turn`](Self::turn).
@@ -112,7 +141,7 @@ impl Calendar {
 
     /// Plans `component` for `time` and replaces its earlier plan. [`Instant::MAX`] removes the plan.
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
-        let entry = Entry::new(time, component);
+        let entry = Entry::ranked(time, self.rank(component), component);
         let plan = &mut self.plans[component];
         if std::mem::replace(plan, time) == time {
             return; // the plan is the same as before

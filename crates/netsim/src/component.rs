@@ -110,6 +110,11 @@ impl Components {
         Component(self.flows + 2 * flow.number() + timer as u32)
     }
 
+    /// Returns the rank of the connections of the application of `flow`, at equal times.
+    pub(crate) fn rank_of_sockets(&self, flow: FlowId) -> u32 {
+        self.sockets + flow.number()
+    }
+
     pub(crate) fn socket(&self, socket: SocketId, side: Side) -> Component {
         Component(self.sockets + 2 * socket.index() as u32 + side as u32)
     }

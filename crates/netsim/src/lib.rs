@@ -57,6 +57,8 @@ pub use record::Record;
 pub use scenario::Scenario;
 pub use sim::Simulation;
 pub use sim::outside::Glance;
+#[cfg(feature = "threads")]
+pub use sim::threads::{Threaded, Uncut};
 
 // Argument and result types of the functions above, so that users of this crate need not depend on another crate.
 pub use goodqueue_hosts::direction::Direction;

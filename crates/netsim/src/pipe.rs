@@ -120,6 +120,22 @@ impl Pipes {
         was_empty.then_some(out)
     }
 
+    /// Puts `packet` into the pipe `id`, from which it comes out at `time`. Returns `time` if the pipe was empty.
+    #[cfg(feature = "threads")]
+    pub(crate) fn arrive(&mut self, id: PipeId, time: Instant, packet: &Packet) -> Option<Instant> {
+        let on_the_way = &mut self.pipes[id].on_the_way;
+        on_the_way.push_back((time, *packet));
+        (on_the_way.len() == 1).then_some(time)
+    }
+
+    /// Takes all packets out of the pipes. `take` gets each with its pipe and the time at which it comes out.
+    #[cfg(feature = "threads")]
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(PipeId, Instant, Packet)) {
+        for id in self.pipes.numbers() {
+            self.pipes[id].on_the_way.drain(..).for_each(|(time, packet)| take(id, time, packet));
+        }
+    }
+
     /// Returns the next packet to come out of `pipe`.
     #[inline]
     pub(crate) fn head(&self, pipe: PipeId) -> Option<&Packet> {

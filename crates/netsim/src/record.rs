@@ -41,6 +41,18 @@ use std::collections::BTreeMap;
 pub use subscribers::Got;
 pub use subscribers::{IspRecord, NodeSeries};
 
+#[cfg(feature = "threads")]
+impl crate::sim::threads::Threaded {
+    /// Ends the run and returns its record, as [`Simulation::record`].
+    ///
+    /// # Panics
+    /// As [`Simulation::record`].
+    #[must_use]
+    pub fn into_record(self) -> Record {
+        self.into_whole().record()
+    }
+}
+
 impl Simulation {
     /// Returns the record of the run up to now.
     ///

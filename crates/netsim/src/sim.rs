@@ -8,13 +8,21 @@ mod beats;
 mod build;
 #[cfg_attr(not(feature = "emulation"), path = "sim/cards_off.rs")]
 pub(crate) mod cards;
+#[cfg(feature = "threads")]
+mod crew;
 mod flow_path;
 mod onward;
 pub(crate) mod outside;
 mod own_queue;
+#[cfg(feature = "threads")]
+mod part;
 mod places;
 mod queues;
 pub(crate) mod row;
+#[cfg_attr(not(feature = "threads"), path = "sim/shelf_off.rs")]
+mod shelf;
+#[cfg(feature = "threads")]
+pub(crate) mod threads;
 mod timers;
 
 use crate::agenda::Agenda;
@@ -40,6 +48,7 @@ use goodqueue_hosts::traffic::application::SocketId;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Duration, Instant, processor};
 use row::{Node, Row};
+use shelf::Shelf;
 
 /// A run in progress.
 pub struct Simulation {
@@ -68,6 +77,8 @@ pub struct Simulation {
     /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
     envelopes: Envelopes,
+    /// Where the hosts' packets wait, if another thread has the links.
+    shelf: Option<Box<Shelf>>,
 }
 
 /// The link into which a connection sends its segments.
@@ -79,6 +90,8 @@ struct ToLink<'a> {
     offered: &'a mut u64,
     link: &'a mut Link,
     agenda: &'a mut Agenda,
+    /// The place for packets on the shelf, if there is one.
+    place: Option<shelf::Place<'a>>,
 }
 
 impl Wire for ToLink<'_> {
@@ -91,6 +104,9 @@ impl Wire for ToLink<'_> {
         let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
         let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
         *self.offered += 1;
+        if let Some(place) = &mut self.place {
+            return place.put(packet);
+        }
         self.link.offer(self.now, packet, self.agenda);
     }
 }
@@ -183,6 +199,7 @@ impl Simulation {
             autorate,
             arrivals: Vec::new(),
             envelopes: Envelopes::default(),
+            shelf: None,
             scenario,
         })
     }
@@ -376,7 +393,9 @@ impl Simulation {
         };
         let link = &mut self.links[path.first_link[direction]];
         let (hash, dscp, offered) = (hash[direction], path.dscp, &mut path.offered[direction]);
-        let mut wire = ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda };
+        let place = shelf::place(&mut self.shelf, direction);
+        let mut wire =
+            ToLink { now: self.now, flow, hash, dscp, offered, link, agenda: &mut self.agenda, place };
         connection.transmit(self.now, &mut wire);
         let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
         // Here the timer is only moved to an earlier time. If the deadline is later, the timer finds this out when it
@@ -410,6 +429,9 @@ impl Simulation {
     /// Offers a packet without a connection to the link of `direction`.
     fn offer(&mut self, direction: Direction, packet: Packet) {
         self.flow_paths[packet.flow].offered[direction] += 1;
+        if self.shelve(direction, packet) {
+            return;
+        }
         let entry = self.row.as_ref().map_or(Node::Bottleneck, |row| row.entry(packet.flow, direction));
         self.enter(entry, direction, packet);
     }

@@ -1,5 +1,6 @@
 //! Every TCP connection of a run. Connections of bulk transfers exist from the beginning to the end. Applications
-//! open and close connections during the run: these stand in a slab, whose slots are used again.
+//! open and close connections during the run: these stand in a slab. A flow uses its slots again, so that the order of
+//! its connections does not depend on other flows.
 
 mod open;
 
@@ -141,19 +142,20 @@ pub(crate) struct Sockets {
     /// The ends of each flow whose host's queue paces their packets. Empty if no host has a queue of its own.
     paced: PerFlow<PerSide<bool>>,
     slots: List<SocketId, Socket>,
-    free: Vec<SocketId>,
     open: Open,
     opened: u64,
 }
 
 impl Sockets {
-    /// Makes a new connection between two ends of `config`. The end `opener` opens it.
+    /// Makes a new connection between two ends of `config`, in the slot `free` of the same flow if there is one. The
+    /// end `opener` opens it.
     pub(crate) fn open(
         &mut self,
         config: &Config,
         opener: Side,
         flow: FlowId,
         hash: ByDirection<u32>,
+        free: Option<SocketId>,
     ) -> SocketId {
         let (queues, paced) = (self.small_queues.get(flow), self.paced.get(flow));
         let end = |end| {
@@ -169,7 +171,7 @@ impl Sockets {
         let number = self.opened;
         self.opened += 1;
         let socket = Socket { ends, timers, stages, closing, flow, hash, number, place: 0 };
-        let id = match self.free.pop() {
+        let id = match free {
             Some(id) => {
                 self[id] = socket;
                 id
@@ -229,14 +231,15 @@ impl Sockets {
         self.paced = paced;
     }
 
-    /// Frees the slot of an open connection for another one. Returns whether it was open.
+    /// Returns the slots for applications' connections from the number `first` on.
+    pub(crate) fn numbers_from(&self, first: usize) -> impl Iterator<Item = SocketId> + use<> {
+        (first..self.slots.len()).map(SocketId::at)
+    }
+
+    /// Forgets an open connection, whose slot the flow may use again. Returns whether it was open.
     pub(crate) fn release(&mut self, id: SocketId) -> bool {
         let &Socket { flow, hash, .. } = &self[id];
-        let was_open = self.open.remove(flow, hash[Direction::Down], id);
-        if was_open {
-            self.free.push(id);
-        }
-        was_open
+        self.open.remove(flow, hash[Direction::Down], id)
     }
 
     /// Returns the number of slots for applications' connections.
@@ -283,7 +286,7 @@ mod tests {
         simulation.run();
         let begun: u64 = simulation.record().flows.iter().map(|flow| flow.bytes_sent.unwrap() / 1000).sum();
         assert!(begun > 20_000, "{begun}");
-        assert!(simulation.sockets.len() <= 6, "{} slots", simulation.sockets.len());
+        assert!(simulation.sockets.slots.len() <= 6, "{} slots", simulation.sockets.slots.len());
     }
 
     /// Web traffic makes 36,000 connections in an hour. Few are open at a time: those of clients with long reading
@@ -301,7 +304,7 @@ mod tests {
             .unwrap()
             .connections;
         assert!((30_000..42_000).contains(&begun), "{begun}");
-        assert!(simulation.sockets.len() <= 100, "{} slots", simulation.sockets.len());
+        assert!(simulation.sockets.slots.len() <= 100, "{} slots", simulation.sockets.slots.len());
     }
 
     /// Runs for 4 s, because a SYN that is lost twice is sent again at 3 s. Under a sanitizer this test reports a

@@ -27,6 +27,7 @@ mod residential;
 mod resolved;
 mod rpm;
 mod run;
+mod threads;
 mod tmix;
 mod trees;
 mod video;

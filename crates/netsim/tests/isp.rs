@@ -6,7 +6,7 @@ use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
 /// A heavy subscriber and a light one below a node of 20 Mbit/s, and one beside it, on a link of 100 Mbit/s.
-fn street() -> Value {
+pub(crate) fn street() -> Value {
     let bulk = |count: u64| json!([{"kind": "bulk", "count": count}]);
     json!({
         "duration": "12s", "warmup": "4s",

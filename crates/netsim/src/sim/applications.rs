@@ -42,7 +42,11 @@ impl Simulation {
     /// Lets the connections of the application of `flow` send what they may, releases closed connections, and sets
     /// the timers.
     pub(super) fn serve(&mut self, flow: FlowId) {
-        self.agenda.grow(self.components.count(self.sockets.len()));
+        let known = (self.agenda.len() - self.components.count(0)) / Side::ALL.len();
+        for id in self.sockets.numbers_from(known) {
+            let rank = self.components.rank_of_sockets(self.sockets[id].flow);
+            Side::ALL.into_iter().for_each(|_| self.agenda.add(rank));
+        }
         while let Some(outgoing) = self.app(flow).and_then(App::next_datagram) {
             self.send_outgoing(flow, outgoing);
         }

@@ -5,7 +5,7 @@
 //! path.
 
 use goodqueue_netsim::record::{HopBody, HopRecord, QueueRecord, WirePackets};
-use goodqueue_netsim::{Direction, Record, Scenario, Simulation};
+use goodqueue_netsim::{Direction, Record, Scenario, Simulation, Threaded};
 use goodqueue_units::Duration;
 use serde_json::{Value, json};
 
@@ -303,10 +303,13 @@ fn file(name: &str, content: &[u8]) -> String {
     path.to_str().unwrap().to_string()
 }
 
-fn run(scenario: &str, cuts: &[Duration]) -> Record {
+fn simulation(scenario: &str) -> Simulation {
     let scenario = Scenario::from_json(scenario).unwrap();
-    let mut simulation =
-        Simulation::new(scenario).unwrap_or_else(|error| panic!("resolved, then refused: {error}"));
+    Simulation::new(scenario).unwrap_or_else(|error| panic!("resolved, then refused: {error}"))
+}
+
+fn run(scenario: &str, cuts: &[Duration]) -> Record {
+    let mut simulation = simulation(scenario);
     cuts.iter().for_each(|cut| simulation.advance(*cut));
     simulation.run();
     simulation.record()
@@ -444,5 +447,9 @@ pub(crate) fn path_holds(bytes: &[u8]) -> bool {
     }
     let [whole, pieces] = [record, run(&asked, &cuts)].map(|record| serde_json::to_string(&record).unwrap());
     assert_eq!(whole, pieces);
+    if let Ok(mut threaded) = Threaded::cut(simulation(&asked), 2) {
+        threaded.advance_by(threaded.duration(), u64::MAX);
+        assert_eq!(whole, serde_json::to_string(&threaded.into_record()).unwrap());
+    }
     true
 }

@@ -1,0 +1,234 @@
+//! One run on several threads, with the same bytes as on one.
+//!
+//! What enters a wire comes out half a base RTT later. There a run is cut into parts: the link down, the link up, and
+//! shards of the flows, each with both hosts of its flows. All parts run at once, through windows of half the shortest
+//! such delay. The links are one window behind the hosts: so each part has all packets that can arrive in its window
+//! before the window begins, and no part ever takes anything back (a conservative parallel simulation, R. M.
+//! Fujimoto, Communications of the ACM 33(10), 1990).
+//!
+//! Each part is a simulation of the whole scenario in which only its own components act. At equal times the component
+//! with the lower number acts first, as in a run on one thread. So a link takes what the shards sent in exactly the
+//! order in which it would have come from one, and the record does not depend on the number of threads or shards.
+
+use super::Simulation;
+use super::crew::Crew;
+use super::part::{Part, Role};
+use crate::flow::{Flow, Source};
+use crate::ids::{LinkId, Number};
+use crate::link::Link;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_units::{Duration, Instant};
+use std::mem::swap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A full frame of Ethernet.
+const FULL_FRAME_BITS: f64 = 8.0 * 1514.0;
+
+/// A run is long if its links can forward more full frames than this: about a second's work.
+const LONG: f64 = 1e6;
+
+/// The threads have work in a window if the links can forward more full frames than this in it. A frame takes about
+/// half a microsecond, and to meet at the end of a window takes some.
+const BUSY: f64 = 100.0;
+
+/// The links of a run: one per direction.
+const LINKS: usize = Direction::ALL.len();
+
+/// The shards per thread: more than one, because links and shards take different times.
+const SHARDS: usize = 2;
+
+/// The shortest way from a link to its host at which a run is cut. With shorter windows the threads wait for each
+/// other longer than they work.
+const SHORTEST: Duration = Duration::from_micros(200);
+
+/// A run that is cut into parts.
+pub struct Threaded {
+    /// The links of both directions, then the shards.
+    parts: Vec<Mutex<Part>>,
+    threads: usize,
+    /// No packet takes less time from a link to its host.
+    delay: Duration,
+    /// How far the links and the hosts have come: what happens at this time has not happened yet.
+    reached: Reached,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Reached {
+    pub(super) links: Instant,
+    pub(super) hosts: Instant,
+}
+
+/// Why a run stays on one thread, in words that follow "one thread: ".
+pub type Uncut = &'static str;
+
+/// Returns `part`, for which no other thread waits.
+fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
+    part.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Threaded {
+    /// Cuts `run`, which has not begun, for `threads` threads.
+    ///
+    /// # Errors
+    /// If the run cannot be cut: the run itself, and why it cannot.
+    pub fn cut(run: Simulation, threads: usize) -> Result<Self, Box<(Simulation, Uncut)>> {
+        if let Some(why) = run.uncut(threads) {
+            return Err(Box::new((run, why)));
+        }
+        let shards = (SHARDS * threads).min(run.flows.len());
+        let delay = run.least_delay();
+        let mut parts = Vec::new();
+        for place in 1..LINKS + shards {
+            let Ok(copy) = Simulation::new(run.scenario.clone()) else {
+                return Err(Box::new((run, "the scenario cannot be built twice")));
+            };
+            parts.push(match place {
+                1 => Part::link(copy, Direction::Down, shards),
+                2 => Part::link(copy, Direction::Up, shards),
+                _ => Part::hosts(copy, place - LINKS, shards),
+            });
+        }
+        parts.insert(LINKS, Part::hosts(run, 0, shards));
+        let reached = Reached { links: Instant::ZERO, hosts: Instant::ZERO };
+        Ok(Self { parts: parts.into_iter().map(Mutex::new).collect(), threads, delay, reached })
+    }
+
+    /// Returns the length of the run.
+    #[must_use]
+    pub fn duration(&self) -> Duration {
+        lock(&self.parts[0]).run.duration()
+    }
+
+    /// Returns how much of the run has passed.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        let passed = self.reached.links.since(Instant::ZERO);
+        passed.saturating_sub(Duration::from_nanos(1)).min(self.duration())
+    }
+
+    /// Runs until `elapsed` of the run has passed, but not beyond its end. Begins no further window after `most`
+    /// events. The time that is reached is [`elapsed`](Self::elapsed).
+    pub fn advance_by(&mut self, elapsed: Duration, most: u64) {
+        // What happens at the end itself belongs to the run.
+        let end = lock(&self.parts[0]).run.at_most(elapsed) + Duration::from_nanos(1);
+        let (mut reached, mut events) = (self.reached, 0);
+        let (parts, delay) = (&self.parts, self.delay);
+        let advance = |place: usize, next: Reached| lock(&parts[place]).advance(next);
+        Crew::work(self.threads, parts.len(), advance, |crew| {
+            while reached.links < end && events < most {
+                let Reached { links, hosts } = reached;
+                let next = (links + delay).min(hosts + delay / 2).min(end);
+                reached = Reached { links: hosts, hosts: next };
+                events += crew.round(reached);
+                exchange(parts);
+            }
+        });
+        self.reached = reached;
+    }
+
+    /// Returns the run as one simulation. It has all that was measured, but not the packets on their way: it cannot go
+    /// on.
+    pub(crate) fn into_whole(self) -> Simulation {
+        let now = Instant::ZERO + self.elapsed();
+        let parts =
+            self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut links: Vec<_> = parts.map(|part| part.run).collect();
+        let mut shards = links.split_off(LINKS);
+        for (direction, link) in Direction::ALL.into_iter().zip(&mut links) {
+            give_link(direction, link, &mut shards);
+        }
+        let others = shards.split_off(1);
+        let Some(mut whole) = shards.pop() else { unreachable!("there is a shard") };
+        give_flows(others, &mut whole);
+        whole.now = now;
+        whole
+    }
+}
+
+/// Hands over what the parts have for each other.
+fn exchange(parts: &[Mutex<Part>]) {
+    let (links, shards) = parts.split_at(LINKS);
+    let mut shards: Vec<_> = shards.iter().map(lock).collect();
+    for link in links {
+        let mut link = lock(link);
+        let Role::Link { direction, sent, arrivals } = &mut link.role else { continue };
+        for (shard, (sent, arrived)) in shards.iter_mut().zip(sent.iter_mut().zip(arrivals)) {
+            let Part { run, role, .. } = &mut **shard;
+            if let (Some(shelf), Role::Hosts { arrivals }) = (&mut run.shelf, role) {
+                swap(sent, &mut shelf.sent[*direction]);
+                swap(arrived, &mut arrivals[*direction]);
+            }
+        }
+    }
+}
+
+/// Gives the first of `shards` the link of `direction`, which the packets crossed, and each flow what only the link
+/// knows of it.
+fn give_link(direction: Direction, link: &mut Simulation, shards: &mut [Simulation]) {
+    let (id, count) = (LinkId::bottleneck(direction), shards.len());
+    swap(&mut shards[0].links[id], &mut link.links[id]);
+    for flow in link.flows.numbers().filter(|flow| link.flows[*flow].direction == direction) {
+        let own = &mut shards[flow.index() % count];
+        own.flows[flow].baseline.fates.dropped = link.flows[flow].baseline.fates.dropped;
+        if own.flow_series.get(flow).is_some() {
+            let dropped = &mut link.flow_series[flow].dropped_packets;
+            swap(&mut own.flow_series[flow].dropped_packets, dropped);
+        }
+    }
+}
+
+/// Gives `whole`, the first shard, the flows of the `others`.
+fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation) {
+    let count = others.len() + 1;
+    for flow in whole.flows.numbers().filter(|flow| !flow.index().is_multiple_of(count)) {
+        let own = &mut others[flow.index() % count - 1];
+        if let Source::App(app) = &mut own.flows[flow].source {
+            app.close_books(&own.sockets);
+        }
+        swap(&mut whole.flows[flow], &mut own.flows[flow]);
+        swap(&mut whole.flow_paths[flow], &mut own.flow_paths[flow]);
+        swap(&mut whole.sockets.bulk[flow], &mut own.sockets.bulk[flow]);
+        if whole.flow_series.get(flow).is_some() {
+            swap(&mut whole.flow_series[flow], &mut own.flow_series[flow]);
+        }
+    }
+}
+
+impl Simulation {
+    /// Returns whether to cut a run if nobody says on how many threads it runs: it is long, and in each of its windows
+    /// the threads have work.
+    #[must_use]
+    pub fn is_worth_cutting(&self) -> bool {
+        let rates = Direction::ALL.map(|direction| self.scenario.link(direction).rate.0.as_bps());
+        let packets =
+            |time: Duration| rates.iter().sum::<u64>() as f64 * time.as_secs_f64() / FULL_FRAME_BITS;
+        packets(self.duration()) > LONG && packets(self.least_delay() / 2) > BUSY
+    }
+
+    /// Returns the shortest time from a link to a host.
+    fn least_delay(&self) -> Duration {
+        self.links.iter().map(|link| link.pipes.least_delay()).min().unwrap_or(Duration::ZERO)
+    }
+
+    /// Returns why the run stays on one thread, or `None` if it can be cut.
+    fn uncut(&self, threads: usize) -> Option<Uncut> {
+        let is_own = |flow: &Flow| match &flow.source {
+            Source::Bulk(cc) => cc.own.is_some(),
+            Source::App(app) => app.cc().own.is_some(),
+            Source::Isochronous(_) | Source::Outside { .. } => false,
+        };
+        let is_outside = |flow: &Flow| matches!(&flow.source, Source::Outside { .. });
+        let rules = [
+            (threads < 2, "no more were asked for"),
+            (self.row.is_some(), "packets cross more than one queue, or a host's, or a Wi-Fi cell"),
+            (self.links.iter().any(|link| !link.is_plain()), "a link is more than a fixed rate"),
+            (self.links.iter().any(Link::is_foreign), "a discipline is written in Python"),
+            (self.flows.iter().any(is_own), "a congestion control is written in Python"),
+            (self.flows.iter().any(is_outside), "a flow's endpoints are another program's"),
+            (self.autorate.is_some(), "a program sets the rates"),
+            (self.scenario.change.iter().any(|change| change.rtt.is_some()), "the base RTT changes"),
+            (self.least_delay() < SHORTEST, "the base RTT is near 0"),
+        ];
+        rules.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
+    }
+}

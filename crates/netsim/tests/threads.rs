@@ -1,0 +1,167 @@
+//! A run on several threads has the bytes of a run on one.
+
+use crate::common::{run, simulation, smallest};
+use crate::isp::street;
+use goodqueue_netsim::{Threaded, Uncut};
+use goodqueue_units::Duration;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Returns the record of `scenario` on `threads` threads, in `pieces` pieces, or why it cannot be cut.
+fn on(scenario: &Value, threads: usize, pieces: u64) -> Result<String, Uncut> {
+    let mut run = Threaded::cut(simulation(scenario), threads).map_err(|uncut| uncut.1)?;
+    let whole = run.duration();
+    (1..=pieces).for_each(|piece| run.advance_by(whole * piece / pieces, u64::MAX));
+    assert_eq!(run.elapsed(), whole);
+    Ok(serde_json::to_string(&run.into_record()).unwrap())
+}
+
+fn assert_same(scenario: &Value, threads: usize, pieces: u64) {
+    let alone = serde_json::to_string(&run(scenario)).unwrap();
+    let threaded = on(scenario, threads, pieces).unwrap();
+    assert!(threaded == alone, "{threads} threads, {pieces} pieces: another record of {scenario}");
+}
+
+/// Every discipline under the loads of the table of behaviours. Packets of several flows meet at equal times there.
+#[test]
+fn every_discipline_sees_the_same_packets() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/behaviour.json");
+    let runs: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    for (at, qdisc) in runs["qdiscs"].as_array().unwrap().iter().enumerate() {
+        for (load, traffic) in runs["loads"].as_object().unwrap() {
+            let mut scenario = runs["scenario"].clone();
+            scenario["duration"] = json!("6s");
+            scenario["bottleneck"]["qdisc"] = qdisc.clone();
+            scenario["traffic"] = traffic.clone();
+            let line = qdisc.as_str().unwrap();
+            if line.starts_with("netem") && line.contains("corrupt") {
+                assert!(on(&scenario, 2, 1).is_err(), "{line}");
+                continue;
+            }
+            assert_same(&scenario, 2 + at % 3, 1 + load.len() as u64 % 2);
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bytes() {
+    let scenario = json!({
+        "duration": "3s", "warmup": "1s",
+        "bottleneck": {"rate": "50mbit", "qdisc": "fq_codel", "up": {"rate": "5mbit", "qdisc": "pie"}},
+        "path": {"rtt": "20ms"},
+        "series": {"interval": "100ms", "tcp": true, "cc": true},
+        "change": [{"at": "2s", "rate": "20mbit"}],
+        "traffic": [
+            {"kind": "bulk", "count": 40, "ecn": true},
+            {"kind": "bulk", "direction": "up", "count": 3, "rtt": "70ms"},
+            {"kind": "ping", "count": 3},
+            {"kind": "transfer", "size": "20kB", "interval": "10ms", "count": 5},
+        ],
+    });
+    for threads in [2, 3, 4, 8] {
+        assert_same(&scenario, threads, 7);
+    }
+}
+
+#[test]
+fn subscribers_of_a_provider_stay_the_same() {
+    assert_same(&street(), 3, 2);
+}
+
+/// Each of these would give another record, or fail, if it were cut.
+#[test]
+fn what_cannot_be_cut_says_so() {
+    let with = |key: &str, value: Value| {
+        let mut scenario = smallest();
+        scenario[key] = value;
+        scenario
+    };
+    let wire = json!([{"kind": "wire", "name": "sea", "delay": "1ms"}]);
+    let bulk = |more: Value| {
+        let mut entry = json!({"kind": "bulk"});
+        entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        json!([entry])
+    };
+    let mut cell = with(
+        "bottleneck",
+        json!({"qdisc": "fq_codel", "wifi": {"standard": "802.11n", "station": [{"name": "a", "rate": "mcs7"}]}}),
+    );
+    cell["traffic"][0]["station"] = json!("a");
+    let bottleneck = |key: &str, value: &str| json!({"rate": "10mbit", "qdisc": "codel", key: value});
+    for (scenario, words) in [
+        (with("hop", wire), "more than one queue"),
+        (cell, "more than one queue"),
+        (with("bottleneck", bottleneck("access", "starlink")), "more than a fixed rate"),
+        (with("change", json!([{"at": "1ms", "rtt": "9ms"}])), "RTT changes"),
+        (with("path", json!({"rtt": "0s"})), "near 0"),
+        (with("traffic", bulk(json!({"rtt": "100us"}))), "near 0"),
+    ] {
+        let why = on(&scenario, 2, 1).err();
+        assert!(why.is_some_and(|why| why.contains(words)), "{scenario}: {why:?}");
+    }
+    assert!(on(&smallest(), 1, 1).is_err_and(|why| why.contains("no more were asked for")));
+}
+
+/// An empty stretch of a run takes no events, so it ends only with the run.
+#[test]
+fn a_run_stops_near_the_events_that_it_may_take() {
+    let mut scenario = smallest();
+    scenario["traffic"] = json!([{"kind": "bulk", "count": 4}]);
+    scenario["duration"] = json!("2s");
+    scenario["warmup"] = json!("0s");
+    let mut run = Threaded::cut(simulation(&scenario), 2).unwrap_or_else(|uncut| panic!("{}", uncut.1));
+    run.advance_by(Duration::from_secs(2), 100);
+    let first = run.elapsed();
+    assert!(first < Duration::from_secs(1), "{first:?}");
+    while run.elapsed() < run.duration() {
+        run.advance_by(Duration::from_secs(2), 100);
+    }
+}
+
+fn traffic() -> impl Strategy<Value = Value> {
+    let kinds = [
+        json!({"kind": "bulk"}),
+        json!({"kind": "bulk", "cc": "reno", "direction": "up"}),
+        json!({"kind": "bulk", "cc": "bbr", "ecn": true}),
+        json!({"kind": "cbr", "rate": "1mbit", "packet_size": 500}),
+        json!({"kind": "ping"}),
+        json!({"kind": "voip"}),
+        json!({"kind": "packmime", "rate": 40}),
+        json!({"kind": "transfer", "size": "30kB", "interval": "5ms"}),
+        json!({"kind": "rr", "request": "1kB", "response": "4kB"}),
+        json!({"kind": "video"}),
+    ];
+    let entry = (prop::sample::select(kinds.to_vec()), 1..6_u64, prop::sample::select(vec![2, 10, 33]));
+    let entries = prop::collection::vec(entry, 1..4);
+    entries.prop_map(|entries| {
+        let entries = entries.into_iter().map(|(mut entry, count, rtt_ms)| {
+            entry["count"] = json!(count);
+            entry["rtt"] = json!(format!("{rtt_ms}ms"));
+            entry
+        });
+        Value::Array(entries.collect())
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Flows of many kinds begin at the same time, so their packets and timers meet at equal times.
+    #[test]
+    fn random_runs_are_the_same(
+        traffic in traffic(),
+        qdisc in prop::sample::select(vec!["pfifo limit 20", "fq_codel", "cake", "pie ecn", "fq", "sfq", "dualpi2"]),
+        rate in prop::sample::select(vec!["2mbit", "10mbit", "90mbit"]),
+        seed in any::<u16>(),
+        threads in 2..5_usize,
+        pieces in 1..4_u64,
+    ) {
+        let mut scenario = smallest();
+        scenario["duration"] = json!("700ms");
+        scenario["warmup"] = json!("100ms");
+        scenario["bottleneck"] = json!({"rate": rate, "qdisc": qdisc});
+        scenario["seed"] = json!(seed);
+        scenario["traffic"] = traffic;
+        assert_same(&scenario, threads, pieces);
+    }
+}
