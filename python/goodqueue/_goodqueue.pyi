@@ -37,6 +37,12 @@ class Simulation:
         `make(line, link)` makes disciplines written in Python. With None as `link` it makes congestion controls.
         """
 
+    def cut(self, threads: int | None = None) -> str | None:
+        """Cut the run, which has not begun, for `threads` threads; without them, a long run for all cores.
+
+        Returns why the run stays on one thread, if it does. Its record is the same.
+        """
+
     def advance(self, until_s: float, most_events: int = ...) -> float:
         """Simulate up to `until_s` seconds of simulated time (at most to the end), and at most `most_events` events.
 

@@ -14,7 +14,7 @@ from goodqueue.errors import Option, Part, UserError, quoted, worded
 MOST = 2**63 - 1
 """The largest whole number of an option."""
 
-BOUNDS = {"seed": (0, MOST), "seeds": (1, 10_000), "workers": (1, 4096)}
+BOUNDS = {"seed": (0, MOST), "seeds": (1, 10_000), "workers": (1, 4096), "threads": (1, 256)}
 """The least and the most of the numbers that several verbs and functions take."""
 
 Read = Callable[[Option, Any], Any]

@@ -192,11 +192,18 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None = None) -> str:
+def simulate(
+    scenario: Scenario,
+    progress: Progress,
+    stop: threading.Event,
+    trace: Trace | None = None,
+    threads: int | None = 1,
+) -> str:
     """Run one scenario in slices of about `SLICE_S` of wall-clock time. Once ``stop`` is set, raise StoppedError.
 
-    Slices do not change the result. With ``trace`` the run is captured. The file exists when this returns, and does not
-    if it raises. Raises UserError if the file cannot be written.
+    Slices and ``threads`` do not change the result. With None, a long run has as many threads as there are cores. With
+    ``trace`` the run is captured, on one thread. The file exists when this returns, and does not if it raises. Raises
+    UserError if the file cannot be written.
     """
     from goodqueue._goodqueue import ScenarioError, Simulation, TraceError
 
@@ -218,6 +225,8 @@ def simulate(scenario: Scenario, progress: Progress, stop: threading.Event, trac
     try:
         if trace is not None:
             simulation.trace(trace.path, list(trace.points), trace.snap_bytes)
+        elif threads != 1 and (why := simulation.cut(threads)) and threads:
+            warn(f"one thread: {why}")
         _advance(simulation, progress, stop, files)
         simulation.finish_trace()
     except TraceError as error:

@@ -72,7 +72,7 @@ def test_modules_stay_modules_and_can_be_called() -> None:
     ]
     assert run is gq.run
     assert "duration" not in inspect.signature(gq.run).parameters
-    assert list(inspect.signature(gq.run).parameters) == ["scenario", "seed", "engine", "sets"]
+    assert list(inspect.signature(gq.run).parameters) == ["scenario", "seed", "engine", "threads", "sets"]
 
 
 def test_the_command_line_starts_without_the_api() -> None:

@@ -70,8 +70,8 @@ def idle(request: pytest.FixtureRequest, here: Path, monkeypatch: pytest.MonkeyP
     if request.param:
         simulate = run.simulate
 
-        def nulled(*arguments: Any) -> str:
-            record = json.loads(simulate(*arguments))
+        def nulled(*arguments: Any, **more: Any) -> str:
+            record = json.loads(simulate(*arguments, **more))
             record["queues"]["down"] |= {"delay_ms": None, "delay_percentiles_ms": None}
             return json.dumps(record)
 

@@ -258,7 +258,7 @@ def test_a_small_file_takes_little_memory_to_read(tmp_path: Path) -> None:
 def test_memory_that_runs_out_is_said_in_a_line(
     here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
+    def full(*_: object, **_more: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(run, "simulate", full)

@@ -14,6 +14,7 @@ mod numbers;
 mod packet;
 mod qdisc;
 mod rates;
+mod simulation;
 #[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(unix)]
@@ -22,16 +23,15 @@ mod tc_line;
 mod trace;
 
 use crate::heeding::{Heeding, Opened};
-use crate::law::Failure;
-use crate::making::Making;
+use crate::simulation::Simulation;
 use goodqueue_hosts::keys::KeyDoc;
 use goodqueue_hosts::traffic::KINDS;
 use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::scenario::reference::TABLES;
-use goodqueue_netsim::{Scenario, Simulation as Run, catalogue};
+use goodqueue_netsim::{Scenario, catalogue};
 use goodqueue_tcp::{Buffer, Difference, Stack};
-use goodqueue_units::{Duration, Release};
+use goodqueue_units::Release;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -50,81 +50,6 @@ fn refuse(py: Python<'_>, error: &goodqueue_netsim::ScenarioError) -> PyErr {
 
 fn to_json<T: serde::Serialize>(value: &T) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| PyValueError::new_err(error.to_string()))
-}
-
-/// One run of one scenario.
-#[pyclass(module = "goodqueue._goodqueue")]
-struct Simulation {
-    /// Boxed: its cache lines need 64 bytes of alignment, and Python aligns its objects to less (see `add_class`).
-    run: Box<Run>,
-    /// Whether a discipline is written in Python.
-    python: bool,
-    /// The exception that such a discipline raised.
-    failure: Failure,
-    /// The capture, if one is taken.
-    trace: Option<trace::Shared>,
-}
-
-#[pymethods]
-impl Simulation {
-    /// Sets the scenario up. `make(line, link)` makes what is written in Python: see `making`.
-    #[new]
-    #[pyo3(signature = (scenario_json, make=None))]
-    fn new(py: Python<'_>, scenario_json: &str, make: Option<&Bound<'_, PyAny>>) -> PyResult<Self> {
-        let mut scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
-        let failure = Failure::default();
-        let mut making = Making::new(make, &failure);
-        let run = making
-            .ccs(&mut scenario)
-            .and_then(|()| Run::with_foreign(scenario, &mut |request| making.law(request)))
-            .map_err(|error| making.exception(py, &error))?;
-        Ok(Self { run: Box::new(run), python: making.is_python, failure, trace: None })
-    }
-
-    /// The length of the run, in seconds of simulated time.
-    #[getter]
-    fn duration_s(&self) -> f64 {
-        self.run.duration().as_secs_f64()
-    }
-
-    /// Runs until `until_s` seconds of simulated time, at most to the end, and handles at most `most_events` events.
-    /// Returns the time reached, in seconds. Other threads continue meanwhile. A discipline written in Python needs the
-    /// interpreter for every packet. So the GIL is kept then, instead of being handed over twice per packet. The
-    /// interpreter itself lets other threads run every few milliseconds.
-    #[pyo3(signature = (until_s, most_events = u64::MAX))]
-    fn advance(&mut self, py: Python<'_>, until_s: f64, most_events: u64) -> PyResult<f64> {
-        let until = Duration::from_secs_f64(until_s);
-        if !self.python {
-            py.detach(|| self.run.advance_by(until, most_events));
-        } else {
-            self.run.advance_by(until, most_events);
-            making::raise(&self.failure)?;
-        }
-        self.trace.as_ref().map_or(Ok(()), trace::check)?;
-        Ok(self.run.elapsed().as_secs_f64())
-    }
-
-    /// Captures the run from now on. The file appears under its name only after `finish_trace`.
-    fn trace(&mut self, path: PathBuf, points: Vec<String>, snap_bytes: u32) -> PyResult<()> {
-        self.trace = Some(trace::begin(&mut self.run, &path, &points, snap_bytes)?);
-        Ok(())
-    }
-
-    /// Ends the capture, if there is one.
-    fn finish_trace(&mut self, py: Python<'_>) -> PyResult<()> {
-        let trace = self.trace.take();
-        py.detach(|| trace.as_ref().map_or(Ok(()), trace::finish))
-    }
-
-    /// Removes a capture that is not finished.
-    fn discard_trace(&mut self) {
-        self.trace.take().as_ref().map(trace::discard);
-    }
-
-    /// Returns the record of the run so far, as JSON.
-    fn record(&self, py: Python<'_>) -> PyResult<String> {
-        py.detach(|| to_json(&self.run.record()))
-    }
 }
 
 /// Returns the scenario with its defaults filled in.

@@ -186,7 +186,14 @@ def _array(values: Sequence[float | None]) -> "np.ndarray[tuple[int], np.dtype[n
 
 
 @asking.in_words_of_python
-def run(scenario: asking.Source | None = None, *, seed: int | None = None, engine: str = "sim", **sets: Any) -> Run:
+def run(
+    scenario: asking.Source | None = None,
+    *,
+    seed: int | None = None,
+    engine: str = "sim",
+    threads: int | None = None,
+    **sets: Any,
+) -> Run:
     """Run one scenario once, and return what it measured.
 
     Args:
@@ -195,6 +202,8 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
         seed: The seed of the random draws. If None, the scenario's own, or 1.
         engine: ``"sim"``, ``"kernel"`` for Linux's own qdiscs and TCP (run ``goodqueue kernel doctor`` once before),
             or ``"live"`` for this host's TCP across the emulated path, in real time.
+        threads: Threads of the simulator for this run. They do not change its record. If None, all cores for a long
+            run, and one for a short one.
         **sets: Options, such as ``qdisc``, a line as after ``tc qdisc add dev X root``; beside a scenario only those
             that do not describe the traffic. And any key of the scenario, with ``__`` for the dot:
             ``path__rtt="10ms"``, ``traffic__0__count=4``, ``series__interval="100ms"``. Rates and times are text with
@@ -212,9 +221,10 @@ def run(scenario: asking.Source | None = None, *, seed: int | None = None, engin
     (['bulk/0', 'bulk/1'], 100.0)
     """
     (on,) = engines.parse(asking.word("engine", engine), several=False)
+    asking.numbers(threads=threads)
     base, origins = asking.scenario_of(scenario, sets | {"seed": seed})
     name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     resolved = reading.resolve(base, "" if name == "run" else name, origins)
     notes.tell(base, origins)
     with terminal.progress("simulating" if on == "sim" else f"engine {on}") as progress:
-        return Run(engines.find(on)(resolved, progress, Event()), name)
+        return Run(engines.threaded(on, threads)(resolved, progress, Event()), name)

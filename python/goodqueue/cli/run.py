@@ -17,6 +17,15 @@ def run(
     kernel: Kernel = None,
     said: Annotated[Said, described(seed="the file's", qdisc="the file's", up_qdisc="the file's")],
     sets: Sets = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(
+            "--threads",
+            parser=whole("threads"),
+            metavar="N",
+            help="Threads for this run. They do not change the result. [a long run: all cores]",
+        ),
+    ] = None,
     trace: Annotated[
         str | None, typer.Option(metavar="FILE.pcapng", help="Capture the run, for Wireshark, tshark and tcptrace.")
     ] = None,
@@ -51,6 +60,7 @@ def run(
       goodqueue run one-flow.toml --qdisc "pie target 20ms" --up-qdisc fq_codel --seed 7
       goodqueue run one-flow.toml --set traffic.0.count=4 --set traffic.0.cc=reno
       goodqueue run one-flow.toml --json > record.json
+      goodqueue run evening.toml --threads 4           # the same bytes, sooner
       goodqueue run one-flow.toml --trace run.pcapng   # then: wireshark run.pcapng
       goodqueue run one-flow.toml --trace q.pcapng --trace-at down-in,down-drop --trace-snap 100
       goodqueue run one-flow.toml --engine kernel      # once before: goodqueue kernel doctor
@@ -100,6 +110,8 @@ def run(
         del given["--force"]
     if trace is None and (at := next((option for option, value in given.items() if value), None)):
         raise UserError(at, "found without --trace; accepted: with --trace FILE.pcapng")
+    if threads is not None and (trace is not None or qlog is not None):
+        raise UserError(Option("threads"), "found with --trace or --qlog; accepted: without them")
     if trace is not None and qlog is not None:
         raise UserError(Option("qlog"), "found with --trace; accepted: one of them")
     written = None
@@ -108,7 +120,7 @@ def run(
         resolved = resolve(base, scenario, origins)
         notes.tell(base, origins)
     with asked(trace, trace_at, trace_snap, engines.kind(name), force, read) as capture:
-        runs = engines.find(name) if capture is None else engines.traced(name, capture)
+        runs = engines.threaded(name, threads) if capture is None else engines.traced(name, capture)
         if qlog is not None:
             runs = engines.logged(name, resolved, qlog, force)
         with terminal.progress("simulating" if name == "sim" else f"engine {name}") as progress:

@@ -107,6 +107,18 @@ def find(name: str) -> run.Engine:
     return run.simulate
 
 
+def threaded(name: str, threads: int | None) -> run.Engine:
+    """Return the engine called ``name`` for a single run, on ``threads`` threads of the simulator.
+
+    Without ``threads`` a long run has all cores. Raises UserError for another engine with ``threads``.
+    """
+    if name == "sim":
+        return lambda scenario, progress, stop: run.simulate(scenario, progress, stop, threads=threads)
+    if threads is not None:
+        raise UserError(Option("threads"), f"found with the engine {quoted(name)}; accepted: with sim")
+    return find(name)
+
+
 def logged(name: str, scenario: Scenario, folder: str, force: bool) -> run.Engine:
     """Return the engine called ``name``, made to write the qlogs of QUIC stacks into ``folder``. Raises UserError."""
     endpoints.prepare_qlog(name, scenario, folder, force)
