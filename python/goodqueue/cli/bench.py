@@ -30,6 +30,10 @@ def bench(
     wifi: Annotated[
         bool, typer.Option("--wifi", help="Measure Wi-Fi cells instead: beside ns-3, and by number of stations.")
     ] = False,
+    threads: Annotated[
+        str | None,
+        typer.Option("--threads", metavar="N[,N...]", help="Measure single runs on these numbers of threads instead."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure the speed on this machine.
@@ -47,6 +51,7 @@ def bench(
       goodqueue bench --flows 1000,10000,100000
       goodqueue bench --users 1000,10000,100000
       goodqueue bench --wifi
+      goodqueue bench --threads 1,2,4
     """
     from os import name as system
 
@@ -57,6 +62,7 @@ def bench(
     if system == "nt":
         raise UserError("bench", "found Windows; accepted: Linux or macOS, which report the memory of a process")
     asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
+    asked["--threads"] = threads is not None
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
@@ -68,6 +74,9 @@ def bench(
         return
     if wifi:
         _cells(quick, json)
+        return
+    if threads is not None:
+        _threads([whole("threads")(word) for word in threads.split(",")], quick, json)
         return
     beside = peers or not quick
     total = len(measuring.CASES) + 2 + 2 * beside
@@ -124,6 +133,22 @@ def _cells(quick: bool, as_json: bool) -> None:
         terminal.emit(dumps({"schema": 1, "quick": quick, **found}) + "\n")
         return
     terminal.show(bench_tables.cell_tables(cells, growth))
+
+
+def _threads(counts: list[int], quick: bool, as_json: bool) -> None:
+    """Measure single runs on each number of threads in ``counts``."""
+    from goodqueue.show import terminal
+    from goodqueue.speed import bench_tables, bench_threads
+
+    found = []
+    with terminal.progress("bench") as progress:
+        for done, name in enumerate(bench_threads.NAMES, 1):
+            found += bench_threads.run_case(name, counts, quick)
+            progress(done / len(bench_threads.NAMES))
+    if as_json:
+        terminal.emit(dumps({"schema": 1, "quick": quick, "threads": [asdict(one) for one in found]}) + "\n")
+        return
+    terminal.print_table(bench_tables.threads_table(found))
 
 
 def _crowds(counts: list[int], quick: bool, as_json: bool) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from goodqueue.show.tables import Table, decimals, number
 from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
+from goodqueue.speed.bench_threads import ThreadsResult, cores
 from goodqueue.speed.bench_wifi import CellResult, GrowthResult
 from goodqueue.speed.peers import PeerResult
 
@@ -69,6 +70,23 @@ def crowd_table(crowds: Sequence[CrowdResult]) -> Table:
     ]
     note = "At 1 Gbit/s, RTT 100 ms. Memory is by how much the process grew, shared by the flows, queue and all."
     return Table.of("Many CUBIC flows simulated by one thread", rows, [note], ("qdisc",))
+
+
+def threads_table(results: Sequence[ThreadsResult]) -> Table:
+    """Return the seconds of runs by their number of threads."""
+    rows = [
+        {
+            "case": result.case,
+            "threads": str(result.threads),
+            "time\ns": number(result.wall_s, 2),
+            "CPU\ns": number(result.cpu_s, 2),
+            "times as fast": number(result.times_one, 2),
+            "record": "the same" if result.same else "ANOTHER",
+        }
+        for result in results
+    ]
+    note = f"Seconds of the clock, building the parts included, on {cores()} cores. Ratios are medians of turns."
+    return Table.of("One run on several threads", rows, [note], ("case", "record"))
 
 
 def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
