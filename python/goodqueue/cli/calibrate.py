@@ -26,7 +26,7 @@ def calibrate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Measure how far measuring programs are from the queue itself.
+    """Measure how far measuring programs are from the queue.
 
     \b
     Examples:

@@ -25,7 +25,7 @@ def export(
     force: Force = False,
     json: Json = False,
 ) -> None:
-    """Write stored runs as Flent's data files, or subscribers as tables.
+    """Write stored runs as Flent's files, or subscribers as tables.
 
     \b
     Examples:
