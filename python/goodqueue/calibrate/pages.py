@@ -5,6 +5,7 @@ import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from goodqueue.show import markdown
 TABLE = "table.md"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Calibration:
     """All that was measured, and where."""
 
@@ -29,12 +30,12 @@ class Calibration:
     """By program."""
     machine: Mapping[str, str]
 
-    @property
+    @cached_property
     def figures(self) -> list[judging.Figure]:
         """What the programs' numbers are worth."""
         return judging.figures(self.results, self.programs)
 
-    @property
+    @cached_property
     def agreements(self) -> list[judging.Agreement]:
         """How far repeats are apart."""
         return judging.agreements(self.results, self.programs)

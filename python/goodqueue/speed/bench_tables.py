@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
+from goodqueue import run
 from goodqueue.show.tables import Table, decimals, number
 from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
-from goodqueue.speed.bench_threads import ThreadsResult, cores
+from goodqueue.speed.bench_threads import ThreadsResult
 from goodqueue.speed.bench_wifi import CellResult, GrowthResult
 from goodqueue.speed.peers import PeerResult
 
@@ -85,7 +86,7 @@ def threads_table(results: Sequence[ThreadsResult]) -> Table:
         }
         for result in results
     ]
-    note = f"Seconds of the clock, building the parts included, on {cores()} cores. Ratios are medians of turns."
+    note = f"Seconds of the clock, building the parts included, on {run.cores()} cores. Ratios are medians of turns."
     return Table.of("One run on several threads", rows, [note], ("case", "record"))
 
 

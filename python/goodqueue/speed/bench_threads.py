@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import os
 import statistics
 import time
 from dataclasses import dataclass
@@ -11,6 +10,8 @@ from goodqueue.record import Scenario
 from goodqueue.speed.bench import CASES, QUICK, Case, apart
 
 PROVIDER = "provider"
+"""The evening of subscribers, as `scenario` builds it."""
+
 SUBSCRIBERS = 300
 """Subscribers with 50/10 Mbit/s behind a link with 1 Mbit/s for each of them."""
 
@@ -87,8 +88,3 @@ def run_case(name: str, threads: list[int], quick: bool, rounds: int = 3) -> lis
             )
         )
     return results
-
-
-def cores() -> int:
-    """Return the number of the machine's cores."""
-    return os.cpu_count() or 1

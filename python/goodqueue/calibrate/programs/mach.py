@@ -45,8 +45,7 @@ def _client(_: float, __: Path) -> list[str]:
 
 
 def _read(folder: Path) -> Told:
-    file = PROGRAM.output(folder)
-    text = file.read_text(encoding="utf-8", errors="replace")
+    text = PROGRAM.said(folder)
     try:
         found: Any = inputs.from_json(text[text.index("{") :])
         down, up = found["download"], found["upload"]
@@ -57,7 +56,8 @@ def _read(folder: Path) -> Told:
             "up_rpm": float(up["rpm"]),
         }
     except (ValueError, KeyError, TypeError):
-        raise UserError(str(file), "found no report; accepted: the JSON that mach rpm prints") from None
+        place = str(PROGRAM.output(folder))
+        raise UserError(place, "found no report; accepted: the JSON that mach rpm prints") from None
 
 
 PROGRAM = Program(

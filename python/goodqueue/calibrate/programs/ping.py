@@ -15,10 +15,9 @@ def _client(seconds: float, _: Path) -> list[str]:
 
 
 def _read(folder: Path) -> Told:
-    file = PROGRAM.output(folder)
-    found = _SUMMARY.search(file.read_text(encoding="utf-8", errors="replace"))
+    found = _SUMMARY.search(PROGRAM.said(folder))
     if found is None:
-        raise UserError(str(file), "found no summary; accepted: the output of ping, with min/avg/max")
+        raise UserError(str(PROGRAM.output(folder)), "found no summary; accepted: the output of ping, with min/avg/max")
     _, mean, most = (float(one) for one in found.groups())
     return {"rtt_mean_ms": mean, "rtt_max_ms": most}
 

@@ -89,6 +89,10 @@ class Program:
         """Return the file with the client's standard output."""
         return folder / f"{self.name}.out"
 
+    def said(self, folder: Path) -> str:
+        """Return the client's standard output."""
+        return self.output(folder).read_text(encoding="utf-8", errors="replace")
+
     def server_output(self, folder: Path) -> Path:
         """Return the file with the server's standard output."""
         return folder / f"{self.name}.server"
