@@ -210,6 +210,8 @@ def simulate(
     if endpoints.package(scenario):
         if trace is not None:
             raise UserError(Option("trace"), "found with endpoints of another package; accepted: without them")
+        if threads not in (None, 1):
+            warn("one thread: another package has a flow's endpoints")
         return with_endpoints(scenario, progress, stop)
     if trace is not None:
         check_traced(scenario, trace.points)

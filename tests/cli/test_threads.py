@@ -9,7 +9,7 @@ import pytest
 
 import goodqueue as gq
 from conftest import ROOT, Result
-from goodqueue import run, scenario
+from goodqueue import endpoints, run, scenario
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 SHORT = {"duration": "3s", "warmup": "1s"}
@@ -54,6 +54,15 @@ def test_a_run_that_cannot_be_cut_says_why(goodqueue: Callable[..., Result]) -> 
     result = goodqueue("run", str(ROOT / "examples/wifi.toml"), "--threads", "2", "--json")
     assert "one thread: packets cross more than one queue" in result.err
     assert json.loads(result.out)["wifi"]
+
+
+def test_a_run_with_another_packages_endpoints_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(endpoints, "package", lambda _: "another")
+    monkeypatch.setattr(run, "with_endpoints", lambda *_: "the record")
+    assert on(2, STREET) == on(1, STREET) == "the record"
+    assert capsys.readouterr().err.count("one thread: another package has a flow's endpoints") == 1
 
 
 @pytest.mark.parametrize(
