@@ -10,7 +10,6 @@ use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_hosts::traffic::application::{Application, Host, LossyWindows, Message, SocketId};
 use goodqueue_hosts::traffic::result;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
-use goodqueue_units::processor::{LINE, prefetch, prefetch_bytes};
 use goodqueue_units::{Instant, Stream as Random};
 use std::collections::VecDeque;
 
@@ -160,23 +159,6 @@ impl App {
             past: Totals::default(),
         };
         Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
-    }
-
-    /// Prefetches what a packet touches beside the connection.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        prefetch(&self.program);
-        prefetch(&self.desk.open);
-        prefetch(&self.desk.touched);
-        prefetch(&self.desk.wake_at);
-        prefetch(&self.desk.past);
-        prefetch(&self.rtt);
-    }
-
-    /// Prefetches the first lines of the program's own state.
-    #[inline]
-    pub(crate) fn prefetch_program(&self) {
-        prefetch_bytes(&*self.program, 0..4 * LINE);
     }
 
     /// Returns the application alone.

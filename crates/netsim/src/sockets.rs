@@ -45,16 +45,6 @@ pub(crate) struct Socket {
 }
 
 impl Socket {
-    /// Prefetches what a segment for `end` is going to touch. `sends` is whether this end sends the data.
-    #[inline]
-    pub(crate) fn prefetch(&self, end: Side, sends: bool) {
-        for bytes in Connection::hot_bytes(sends) {
-            prefetch_bytes(&self.ends[end], bytes);
-        }
-        prefetch(&self.timers);
-        prefetch(&self.hash);
-    }
-
     /// Returns the stage of `end` at the last call, and the stage now.
     pub(crate) fn advance(&mut self, end: Side) -> (Stage, Stage) {
         let connection = &self.ends[end];
@@ -186,12 +176,6 @@ impl Sockets {
     #[inline(never)] // out of the way of bulk transfers
     pub(crate) fn find(&self, flow: FlowId, direction: Direction, hash: u32) -> Option<SocketId> {
         self.open.find(flow, direction, hash)
-    }
-
-    /// Prefetches what [`find`](Self::find) reads.
-    #[inline]
-    pub(crate) fn prefetch_place(&self, flow: FlowId, direction: Direction, hash: u32) {
-        self.open.prefetch(flow, direction, hash);
     }
 
     /// Builds the end `end` of a connection of `flow`, as `config` and the sysctls of its host say. The end `opener`

@@ -3,9 +3,7 @@
 
 use super::Simulation;
 use crate::component::Actor;
-use crate::flow::Source;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
-use crate::packet::Packet;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_qdisc::Qdisc;
 use goodqueue_units::{Duration, processor::prefetch};
@@ -14,10 +12,11 @@ use goodqueue_units::{Duration, processor::prefetch};
 const CACHED: usize = 256;
 
 impl Simulation {
-    /// Returns whether there are too many connections to stay in a cache.
+    /// Returns whether there are too many connections to stay in a cache, and a packet tells which one it is for: a
+    /// packet of an application has to look that up.
     #[inline]
     pub(super) fn is_crowded(&self) -> bool {
-        self.sockets.bulk.len() > CACHED
+        self.sockets.bulk.len() > CACHED && self.sockets.len() == 0
     }
 
     /// Prefetches what the packets behind the next one out of `pipe` are going to touch. This works in stages: an
@@ -27,9 +26,6 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn look_ahead(&self, direction: Direction, pipe: PipeId) {
         let (pipes, end) = (&self.links[LinkId::bottleneck(direction)].pipes, direction.receiver());
-        if cfg!(feature = "emulation") && self.sockets.len() > 0 {
-            return self.look_ahead_for_apps(direction, pipe);
-        }
         pipes.prefetch(pipe, 4);
         if let Some(packet) = pipes.behind(pipe, 2) {
             let flow = packet.flow;
@@ -41,43 +37,6 @@ impl Simulation {
         }
         if let Some(packet) = pipes.behind(pipe, 1) {
             self.ask_for_answer(packet.flow, end);
-        }
-    }
-
-    /// Does the same if there are applications, in one stage more: a packet's connection is found by a table.
-    ///
-    /// Gain: not measured apart from that of the table (docs/benchmarks.md has both, with the changes to `htb`).
-    #[inline(never)]
-    fn look_ahead_for_apps(&self, direction: Direction, pipe: PipeId) {
-        let (pipes, end) = (&self.links[LinkId::bottleneck(direction)].pipes, direction.receiver());
-        pipes.prefetch(pipe, 8);
-        if let Some(&Packet { flow, hash, .. }) = pipes.behind(pipe, 6) {
-            prefetch(&self.flow_paths[flow]);
-            prefetch(&self.flows[flow].source);
-            self.sockets.prefetch_place(flow, direction, hash);
-        }
-        if let Some(packet) = pipes.behind(pipe, 4) {
-            let flow = packet.flow;
-            let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
-            if self.flow_paths[flow].is_bulk {
-                self.sockets.bulk[flow].prefetch(end, sends);
-            } else if let Some(id) = self.sockets.find(flow, direction, packet.hash) {
-                self.sockets[id].prefetch(end, sends);
-            }
-            if let Source::App(app) = &self.flows[flow].source {
-                app.prefetch();
-            }
-        }
-        if let Some(packet) = pipes.behind(pipe, 2) {
-            let flow = packet.flow;
-            if self.flow_paths[flow].is_bulk {
-                self.ask_for_answer(flow, end);
-            } else if let Some(id) = self.sockets.find(flow, direction, packet.hash) {
-                self.sockets[id].ends[end].prefetch_oldest();
-            }
-            if let Source::App(app) = &self.flows[flow].source {
-                app.prefetch_program();
-            }
         }
     }
 

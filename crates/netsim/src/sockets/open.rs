@@ -1,13 +1,12 @@
 //! The open connections of all applications. A connection is found by its flow and by the hash that its packets carry.
 //!
 //! One table for the run, with a connection's key and number next to each other: a packet finds its connection with
-//! one cache miss. The table also says beforehand which cache line that is ([`Open::prefetch`]).
+//! one cache miss.
 
 use crate::ids::FlowId;
 use crate::packet::both_directions;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::application::SocketId;
-use goodqueue_units::processor::prefetch;
 
 /// A connection, by its flow and by the hash of its packets in the direction down.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -59,12 +58,6 @@ impl Open {
     #[inline]
     pub(super) fn find(&self, flow: FlowId, direction: Direction, hash: u32) -> Option<SocketId> {
         self.places[self.place(key(flow, direction, hash))].socket
-    }
-
-    /// Prefetches what [`find`](Self::find) reads.
-    #[inline]
-    pub(super) fn prefetch(&self, flow: FlowId, direction: Direction, hash: u32) {
-        prefetch(&self.places[self.home(key(flow, direction, hash))]);
     }
 
     /// Adds a connection. Its packets in the direction down have the hash `down`, which no other one of its flow has.
