@@ -1,6 +1,8 @@
 """`goodqueue calibrate`: its set of cells, its store, its figures, and a run of real programs over a link."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Any
 import pytest
 
 from conftest import Result as Done
-from goodqueue.calibrate import cells, judging, keeping, pages, programs, running, show
+from goodqueue.calibrate import cells, judging, keeping, pages, programs, running, show, within
 from goodqueue.calibrate.keeping import Kept, Result
 from goodqueue.calibrate.programs import flent, iperf3, mach, ping
 from goodqueue.errors import UserError
@@ -212,3 +214,28 @@ def test_an_unknown_word_is_one_line(goodqueue: Callable[..., Done]) -> None:
     done = goodqueue("calibrate", "--only", "iperf")
     assert (done.status, done.out) == (2, "")
     assert done.err.startswith('goodqueue: --only: found "iperf"; did you mean "iperf3"? accepted: a program, a line')
+
+
+_SAYS = """import socket, sys
+with socket.create_server(("", 4600)) as listener:
+    accepted, _ = listener.accept()
+    print(accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1)).decode())
+"""
+_HEARS = """import socket
+with socket.create_connection(("server", 4600)) as own:
+    print(own.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(bytes(1)).decode())
+    own.recv(1)
+"""
+
+
+@pytest.mark.needs("link")
+def test_both_ends_have_the_congestion_control_of_the_set(tmp_path: Path) -> None:
+    """A server's connections take theirs from the route to their client. The default route is not that one."""
+    server = within.Order("says", [sys.executable, "-c", _SAYS], str(tmp_path / "says"), "tcp", 4600, True)
+    client = within.Order("hears", [sys.executable, "-c", _HEARS], str(tmp_path / "hears"))
+    within.give(tmp_path, "reno", [server], [client])  # nobody's default
+    ends = [word for end in ("server", "client") for word in ("--", *within.command(end, tmp_path))]
+    link = [sys.executable, "-m", "goodqueue", "link", "--quiet", "--rtt", "10ms", *ends]
+    subprocess.run(link, check=True, timeout=60)
+    said = [(tmp_path / name).read_text(encoding="utf-8").strip() for name in ("says", "hears")]
+    assert said == ["reno", "reno"]

@@ -80,15 +80,23 @@ def main() -> None:
 
 
 def _use(congestion_control: str) -> None:
-    """Set the congestion control of this end's connections by its route, as not all programs have an option for it.
+    """Set the congestion control of this end's connections by its routes, as not all programs have an option for it.
 
-    The sysctl would refuse what the machine does not permit to everybody (Linux, TCP_CONG_NON_RESTRICTED).
+    It must be on each route: a server's connections follow the route to their client, and not the default. The sysctl
+    would refuse what the machine does not permit to everybody (Linux, TCP_CONG_NON_RESTRICTED).
     """
+    routes = _ip(["-4", "route", "show", "dev", DEVICE]).splitlines()
+    changes = [f"route replace {route} dev {DEVICE} congctl {congestion_control}" for route in routes]
+    _ip(["-4", "-batch", "-"], "\n".join(changes))
+
+
+def _ip(words: Sequence[str], given: str = "") -> str:
+    """Return what the command ``ip`` says."""
     ip = shutil.which("ip", path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
-    words = ["-4", "route", "replace", "default", "dev", DEVICE, "congctl", congestion_control]
-    done = subprocess.run([ip or "ip", *words], check=False, capture_output=True, text=True)
+    done = subprocess.run([ip or "ip", *words], check=False, capture_output=True, text=True, input=given)
     if done.returncode:
         sys.exit(f"ip {' '.join(words)}: {done.stderr.strip() or 'it failed'}")
+    return done.stdout
 
 
 def _serve(orders: Sequence[Order], folder: Path, open_files: ExitStack) -> None:
