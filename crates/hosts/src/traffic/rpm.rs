@@ -8,6 +8,7 @@
 
 mod connection;
 mod judge;
+mod mach;
 
 use super::application::{Application, Host, MOST_BYTES, SocketId};
 use super::by_socket::BySocket;
@@ -18,9 +19,10 @@ use crate::direction::Side;
 use crate::keys::{Key, Size, Span, Values};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
-use connection::{Asked, Connection};
+use connection::{Asked, CF_MACH, Connection, DRAFT};
 use goodqueue_units::{Duration, Instant, Stream as Random};
-use judge::{Found, Judge, Sample};
+use judge::{Draft, Found, Judge, Sample};
+use mach::Mach;
 use std::sync::Arc;
 
 /// The most connections that load the path (MNP).
@@ -126,6 +128,13 @@ impl Client {
         }
     }
 
+    fn judge(self, interval: Duration) -> Box<dyn Judge> {
+        match self {
+            Self::Draft => Box::new(Draft::new(interval)),
+            Self::CfMach => Box::new(Mach::new(interval)),
+        }
+    }
+
     const fn limit(self) -> Option<Duration> {
         match self {
             Self::Draft => None,
@@ -141,7 +150,7 @@ struct Rpm {
     limit: Option<Duration>,
     unsent: u64,
     random: Random,
-    judge: Judge,
+    judge: Box<dyn Judge>,
     connections: BySocket<Connection>,
     loads: Vec<SocketId>,
     /// When the interval ends, the next probe is due, and the client's time is over.
@@ -151,9 +160,8 @@ struct Rpm {
     /// Time between two probes, and whether the next one is a self probe.
     gap: Duration,
     is_own_next: bool,
-    /// Intervals that are over, and bytes of load that arrived until the last one's end.
+    /// Intervals that are over.
     intervals: u64,
-    bytes: u64,
     begun: Instant,
     ended: Option<Instant>,
     foreign: u64,
@@ -208,7 +216,7 @@ impl Rpm {
             limit: values.find(&LIMIT).map(|limit| limit.0),
             unsent: values.get(&UNSENT).0,
             random,
-            judge: Judge::new(interval, client == Client::Draft),
+            judge: client.judge(interval),
             connections: BySocket::new(),
             loads: Vec::new(),
             interval_end: Instant::MAX,
@@ -217,7 +225,6 @@ impl Rpm {
             gap: Duration::ZERO,
             is_own_next: false,
             intervals: 0,
-            bytes: 0,
             begun: Instant::ZERO,
             ended: None,
             foreign: 0,
@@ -226,7 +233,8 @@ impl Rpm {
     }
 
     fn open(&mut self, is_load: bool, host: &mut dyn Host) {
-        let connection = Connection::open(is_load, host);
+        let messages = if self.client == Client::CfMach { &CF_MACH } else { &DRAFT };
+        let connection = Connection::open(is_load, messages, host);
         if is_load {
             self.loads.push(connection.socket);
         }
@@ -253,8 +261,7 @@ impl Rpm {
     /// Ends an interval: looks whether all is stable, and adds load.
     fn end_interval(&mut self, host: &mut dyn Host) {
         let now = host.now();
-        let arrived = self.loads.iter().map(|socket| host.delivered(*socket, host.receiver())).sum::<u64>();
-        let bytes = arrived - std::mem::replace(&mut self.bytes, arrived);
+        let bytes = self.loads.iter().map(|socket| host.delivered(*socket, host.receiver())).sum::<u64>();
         self.interval_end = now + self.interval;
         if self.judge.end_interval(bytes) {
             return self.end(host);
@@ -288,23 +295,21 @@ impl Rpm {
     fn take(&mut self, socket: SocketId, (asked, time): (Asked, Duration), host: &mut dyn Host) {
         let Some(connection) = self.connections.get_mut(socket) else { return };
         match asked {
-            Asked::Tls => {
-                connection.tls = time;
-                connection.is_loading = connection.is_load && host.sender() == Side::User;
-                connection.ask(if connection.is_load { Asked::Load } else { Asked::Probe }, host);
-                return;
-            }
+            Asked::Tls => return connection.secured(time, host),
+            Asked::Tickets => return connection.begin(host),
             Asked::Load => return,
             Asked::Probe => {
-                let parts = [(Sample::Tcp, connection.tcp.unwrap_or_default()), (Sample::Tls, connection.tls)];
-                parts.into_iter().for_each(|(sample, time)| self.judge.add(sample, time));
-                self.judge.add(Sample::Http, time);
+                let since = connection.opened.since(self.begun);
+                let tcp = connection.tcp.unwrap_or_default();
+                for (sample, time) in [(Sample::Tcp, tcp), (Sample::Tls, connection.tls), (Sample::Http, time)] {
+                    self.judge.add(sample, since, time);
+                }
                 self.foreign += 1;
                 self.connections.remove(socket);
                 host.close(socket, Side::User);
             }
             Asked::OwnProbe => {
-                self.judge.add(Sample::Own, time);
+                self.judge.add(Sample::Own, host.now().since(self.begun).saturating_sub(time), time);
                 self.own.record(time);
             }
         }

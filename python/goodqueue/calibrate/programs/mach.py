@@ -27,10 +27,14 @@ def _at_an_end(*words: str) -> list[str]:
     return ["sh", "-c", _BECOME, str(UNSENT_BYTES), *words]
 
 
+_CERTIFICATE = "certificate.pem"
+
+
 def _prepare(folder: Path) -> None:
-    """Make the server's certificate, which nobody signed."""
-    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", f"/CN={SERVER}"]
-    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "certificate.pem")]
+    """Make the server's certificate, which nobody signed. Signing with it takes a tenth of the time that RSA takes."""
+    kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    words = ["openssl", "req", "-x509", *kind, "-nodes", "-days", "1", "-subj", f"/CN={SERVER}"]
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / _CERTIFICATE)]
     subprocess.run([*words, *files], check=True, capture_output=True)
 
 
@@ -38,10 +42,13 @@ def _server(folder: Path) -> list[str]:
     return _at_an_end("node", str(_SERVER), str(PORT), str(folder))
 
 
-def _client(_: float, __: Path) -> list[str]:
+def _client(_: float, folder: Path) -> list[str]:
+    """Return the command of mach. It reads all certificates that it trusts for each connection. Here there is one."""
     url = f"https://{SERVER}:{PORT}"
     places = ["--large", f"{url}/large", "--small", f"{url}/small", "--upload", f"{url}/upload"]
-    return _at_an_end("mach", "rpm", "--insecure", "--disable-aim-scores", "--test-duration", str(TEST_MS), *places)
+    trusted = ["env", f"SSL_CERT_FILE={folder / _CERTIFICATE}"]
+    options = ["--insecure", "--disable-aim-scores", "--test-duration", str(TEST_MS)]
+    return _at_an_end(*trusted, "mach", "rpm", *options, *places)
 
 
 def _read(folder: Path) -> Told:

@@ -5,20 +5,37 @@ use crate::direction::Side;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
-/// Bytes of a ClientHello that is padded (RFC 7685).
-const HELLO_BYTES: u64 = 517;
-/// Bytes from ServerHello to Finished, with a chain of two certificates. With the other messages and their headers a
-/// foreign probe takes the draft's 5000 bytes.
-const FLIGHT_BYTES: u64 = 3500;
-/// Bytes of a request, as a web page's by default, and of the answer with one byte and its headers.
-const REQUEST_BYTES: u64 = 400;
-const ANSWER_BYTES: u64 = 200;
+/// Bytes of the messages of a client and its server.
+#[derive(Debug)]
+pub(super) struct Messages {
+    hello: u64,
+    /// From ServerHello to the server's Finished.
+    flight: u64,
+    /// The client's Finished, if what follows has to wait until the server has answered it.
+    finished: Option<u64>,
+    /// What the server says to the client's Finished.
+    tickets: u64,
+    request: u64,
+    /// One byte, and its headers.
+    answer: u64,
+}
+
+/// A ClientHello that is padded (RFC 7685), a chain of two certificates, and a request as a web page's by default. With
+/// the other messages and their headers a foreign probe takes the draft's 5000 bytes.
+pub(super) const DRAFT: Messages =
+    Messages { hello: 517, flight: 3500, finished: None, tickets: 0, request: 400, answer: 200 };
+/// As captured: cf-mach 0.4.0 with BoringSSL (its key share is a hybrid one) before a server with one certificate. It
+/// leaves Nagle's algorithm on (RFC 9293, 3.7.4). So its first request waits until the server has answered its Finished.
+pub(super) const CF_MACH: Messages =
+    Messages { hello: 1476, flight: 1340, finished: Some(80), tickets: 624, request: 174, answer: 128 };
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
     /// TLS 1.3: one round trip.
     Tls,
+    /// What the server says to the client's Finished.
+    Tickets,
     /// One byte, on a new connection.
     Probe,
     /// One byte, on a connection that loads the path.
@@ -41,10 +58,13 @@ struct Pending {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: SocketId,
-    opened: Instant,
+    messages: &'static Messages,
+    pub(super) opened: Instant,
     /// How long the handshake of TCP took, once it is over.
     pub(super) tcp: Option<Duration>,
     pub(super) tls: Duration,
+    /// When TLS's handshake was over.
+    secured: Instant,
     /// Whether it loads the path, or will.
     pub(super) is_load: bool,
     /// Whether it carries load now.
@@ -57,12 +77,14 @@ pub(super) struct Connection {
 const SERVER: Side = Side::Remote;
 
 impl Connection {
-    pub(super) fn open(is_load: bool, host: &mut dyn Host) -> Self {
+    pub(super) fn open(is_load: bool, messages: &'static Messages, host: &mut dyn Host) -> Self {
         Self {
             socket: host.open(Side::User),
+            messages,
             opened: host.now(),
             tcp: None,
             tls: Duration::ZERO,
+            secured: host.now(),
             is_load,
             is_loading: false,
             written: [0; 2],
@@ -76,10 +98,28 @@ impl Connection {
         self.ask(Asked::Tls, host);
     }
 
+    /// Notes the end of TLS's handshake at the user, which took `tls`, and goes on.
+    pub(super) fn secured(&mut self, tls: Duration, host: &mut dyn Host) {
+        (self.tls, self.secured) = (tls, host.now());
+        if self.messages.finished.is_some() { self.ask(Asked::Tickets, host) } else { self.begin(host) }
+    }
+
+    /// Asks for what the connection was opened for.
+    pub(super) fn begin(&mut self, host: &mut dyn Host) {
+        self.is_loading = self.is_load && host.sender() == Side::User;
+        self.ask(if self.is_load { Asked::Load } else { Asked::Probe }, host);
+    }
+
     pub(super) fn ask(&mut self, asked: Asked, host: &mut dyn Host) {
-        self.write(Side::User, if asked == Asked::Tls { HELLO_BYTES } else { REQUEST_BYTES }, host);
+        let bytes = match asked {
+            Asked::Tls => self.messages.hello,
+            Asked::Tickets => self.messages.finished.unwrap_or_default(),
+            Asked::Probe | Asked::OwnProbe | Asked::Load => self.messages.request,
+        };
+        self.write(Side::User, bytes, host);
         let request_end = self.written[Side::User as usize];
-        self.pending.push_back(Pending { asked, since: host.now(), request_end, answer_end: None });
+        let since = if asked == Asked::Probe { self.secured } else { host.now() };
+        self.pending.push_back(Pending { asked, since, request_end, answer_end: None });
     }
 
     /// Answers, at the server, each request that is there. Returns whether one was for load.
@@ -89,7 +129,12 @@ impl Connection {
         for place in 0..self.pending.len() {
             let Pending { asked, request_end, answer_end, .. } = self.pending[place];
             if answer_end.is_none() && received >= request_end {
-                self.write(SERVER, if asked == Asked::Tls { FLIGHT_BYTES } else { ANSWER_BYTES }, host);
+                let bytes = match asked {
+                    Asked::Tls => self.messages.flight,
+                    Asked::Tickets => self.messages.tickets,
+                    Asked::Probe | Asked::OwnProbe | Asked::Load => self.messages.answer,
+                };
+                self.write(SERVER, bytes, host);
                 self.pending[place].answer_end = Some(self.written[SERVER as usize]);
                 is_for_load |= asked == Asked::Load;
             }
