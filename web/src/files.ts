@@ -5,6 +5,7 @@ import { MOST_LINES, scenarioOf, withAt, type Experiment } from "./experiment.ts
 import { at, isTable, type Table, type Value } from "./table.ts";
 
 const LINE = "bottleneck.qdisc";
+const TREE = "bottleneck.tc";
 /** Most parts of a key. */
 export const DEEPEST = 12;
 
@@ -82,9 +83,11 @@ export function ofJson(json: unknown, name: string): Opened {
 }
 
 function ofScenario(scenario: Table, name: string): Experiment {
-  const line = at(scenario, LINE);
+  // A tree of classes is a line, too: its commands one after the other.
+  const commands = at(scenario, TREE);
+  const line = Array.isArray(commands) ? commands.join("; ") : at(scenario, LINE);
   if (typeof line !== "string") {
     throw new Error(`${name}: bottleneck.qdisc: missing; accepted: a scenario, as goodqueue init writes one`);
   }
-  return { scenario: withAt(scenario, LINE, undefined), lines: [line] };
+  return { scenario: withAt(withAt(scenario, LINE, undefined), TREE, undefined), lines: [line] };
 }

@@ -1,13 +1,13 @@
-// Runs scenarios in the WebAssembly module and writes their records: `node records.mjs FOLDER`. Each FOLDER/NAME.toml
-// (read as the page reads it) or NAME.json gives NAME.record or NAME.refusal.
+// Runs scenarios in a WebAssembly module of web/wasm and writes their records: `node records.mjs MODULE FOLDER`. Each
+// FOLDER/NAME.toml (read as the page reads it) or NAME.json gives NAME.record or NAME.refusal.
 
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "smol-toml";
 import init, { Run } from "../wasm/goodqueue_web.js";
 
-const [folder] = process.argv.slice(2);
-await init({ module_or_path: readFileSync(new URL("../wasm/goodqueue_web_bg.wasm", import.meta.url)) });
+const [module, folder] = process.argv.slice(2);
+await init({ module_or_path: readFileSync(new URL(`../wasm/${module}.wasm`, import.meta.url)) });
 for (const file of readdirSync(folder).sort()) {
   const text = readFileSync(join(folder, file), "utf8");
   const [, name, kind] = /^(.*)\.(toml|json)$/.exec(file) ?? [];

@@ -363,9 +363,7 @@ fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 
 fn unknown(name: &str) -> String {
     if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq", "docsis_lld", "tc"].contains(&name) {
-        return format!(
-            "{name} is not in this program: it would make the page too large; accepted: the goodqueue command has it"
-        );
+        return format!("{name} is not in this program; accepted: the complete program has it");
     }
     if linux::has_classes(name) {
         return format!(

@@ -3,17 +3,41 @@
 import { signal } from "@preact/signals";
 import init, { choices, withoutBuffer as ask } from "../../wasm/goodqueue_web.js";
 import moduleUrl from "../../wasm/goodqueue_web_bg.wasm?url";
+import completeUrl from "../../wasm/complete.wasm?url";
 import type { Choices } from "./choices.ts";
+import type { Refusal } from "./protocol.ts";
 
-let compiled: Promise<WebAssembly.Module> | undefined;
+const compiled = new Map<string, Promise<WebAssembly.Module>>();
 
-/** Returns the simulator, compiled once for the page and all workers. */
-export function module(): Promise<WebAssembly.Module> {
-  compiled ??= WebAssembly.compileStreaming(fetch(moduleUrl)).catch(async () =>
+/** Returns a module, fetched and compiled once for the page and all workers. After a failure it is fetched again. */
+function fetched(url: string): Promise<WebAssembly.Module> {
+  const known = compiled.get(url);
+  if (known) return known;
+  const made = WebAssembly.compileStreaming(fetch(url)).catch(async () =>
     // For a server that sends the file with another content type.
-    WebAssembly.compile(await (await fetch(moduleUrl)).arrayBuffer()),
+    WebAssembly.compile(await (await fetch(url)).arrayBuffer()),
   );
-  return compiled;
+  compiled.set(url, made);
+  made.catch(() => compiled.delete(url));
+  return made;
+}
+
+/** Returns the simulator with which the page starts. */
+export function module(): Promise<WebAssembly.Module> {
+  return fetched(moduleUrl);
+}
+
+/** Returns the complete simulator: that of the page leaves some keys, kinds and disciplines out, for its size. */
+export function complete(): Promise<WebAssembly.Module> {
+  return fetched(completeUrl);
+}
+
+/**
+ * Returns whether the complete simulator may run what that of the page refuses. A line is refused with each letter that
+ * is typed, so only a line whose discipline is known to be left out counts.
+ */
+export function isLeftOut({ key, message }: Refusal): boolean {
+  return key.endsWith("qdisc") ? message.includes("not in this program") : key !== "";
 }
 
 /** The disciplines and congestion controls, once the core has started. Nothing runs before. */

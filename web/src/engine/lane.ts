@@ -1,6 +1,6 @@
 // A lane: one worker that runs the experiment under one line. The newest question replaces older ones.
 
-import { module } from "./core.ts";
+import { complete, isLeftOut, module } from "./core.ts";
 import type { FromWorker, Refusal, ToWorker } from "./protocol.ts";
 
 export interface Answer {
@@ -19,25 +19,56 @@ export interface Packets {
 }
 
 export class Lane {
-  readonly ready: Promise<void>;
-  private readonly worker: Worker;
+  ready: Promise<void>;
+  private worker: Worker;
+  private isComplete = false;
+  /** Counts how often a run was given up. */
+  private gaveUp = 0;
   private readonly waiting = new Map<number, (message: FromWorker) => void>();
   private next = 1;
 
   constructor() {
-    this.worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
-    this.ready = new Promise((resolve, reject) => {
-      this.worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
+    [this.worker, this.ready] = this.start(module());
+  }
+
+  /** Starts a worker with a simulator. */
+  private start(simulator: Promise<WebAssembly.Module>): [Worker, Promise<void>] {
+    const worker = new Worker(new URL("./worker.ts", import.meta.url), { type: "module" });
+    const ready = new Promise<void>((resolve, reject) => {
+      worker.addEventListener("message", ({ data }: MessageEvent<FromWorker>) => {
         if (data.kind === "ready") resolve();
         else this.waiting.get(data.id)?.(data);
       });
-      this.worker.addEventListener("error", (event) => reject(new Error(event.message)));
-      module().then((compiled) => this.tell({ kind: "start", module: compiled }), reject);
+      worker.addEventListener("error", (event) => reject(new Error(event.message)));
+      simulator.then((compiled) => worker.postMessage({ kind: "start", module: compiled } satisfies ToWorker), reject);
     });
+    return [worker, ready];
   }
 
-  /** Runs `scenario` (JSON). */
+  /** Runs `scenario` (JSON), by the complete simulator if that of the page leaves out what it needs. */
   async run(scenario: string, progress?: (share: number) => void): Promise<Outcome> {
+    const outcome = await this.ask(scenario, progress);
+    if (outcome.kind !== "refused" || this.isComplete || !isLeftOut(outcome.refusal)) return outcome;
+    const before = this.gaveUp;
+    let simulator;
+    try {
+      simulator = await complete();
+    } catch (error) {
+      const { key, message } = outcome.refusal;
+      return { kind: "refused", refusal: { key, message: `${message} (the complete simulator cannot be fetched: ${String(error)})` } };
+    }
+    if (this.gaveUp !== before) return { kind: "given_up" };
+    if (!this.isComplete) {
+      this.worker.terminate();
+      this.isComplete = true;
+      [this.worker, this.ready] = this.start(Promise.resolve(simulator));
+      // The worker before answers nothing any more.
+      for (const [id, answer] of [...this.waiting]) answer({ kind: "given_up", id });
+    }
+    return this.ask(scenario, progress);
+  }
+
+  private async ask(scenario: string, progress?: (share: number) => void): Promise<Outcome> {
     await this.ready;
     const id = this.next++;
     return new Promise((resolve) => {
@@ -54,6 +85,7 @@ export class Lane {
 
   /** Gives up the run in progress, because its result is no longer needed. */
   giveUp(): void {
+    this.gaveUp++;
     this.tell({ kind: "give_up" });
   }
 
@@ -76,6 +108,7 @@ export class Lane {
   }
 
   close(): void {
+    this.gaveUp++;
     this.worker.terminate();
   }
 

@@ -28,7 +28,9 @@ macro_rules! kinds {
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users, tmix,
+    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users,
+    #[cfg(feature = "all-kinds")]
+    tmix,
     #[cfg(feature = "all-kinds")]
     video,
     #[cfg(feature = "all-kinds")]

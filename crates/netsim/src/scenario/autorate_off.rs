@@ -19,7 +19,7 @@ pub(super) const BOUNDS: &[&dyn AnyKey] = KEYS;
 impl Autorate {
     /// Refuses the table.
     pub(super) fn read(table: &Table<'_>, _bottleneck: &Bottleneck) -> Result<Self> {
-        refuse(table.path(), "a program that sets rates", "none here; goodqueue run has it")
+        refuse(table.path(), "a program that sets rates", "none here; the complete program has it")
     }
 
     pub(super) fn check(&self, _traffic: &[Traffic]) -> Result<()> {

@@ -89,6 +89,7 @@ const ADDRESSES_KEY: Key<Addresses> =
         .source("RFC 6598");
 pub(super) const KEYS: &[&dyn AnyKey] =
     &[&NAME, &COUNT, &PLAN, &PARENT, &DOWN, &UP, &DOWN_MIN, &UP_MIN, &QDISC, &TRAFFIC, &RTT, &ADDRESSES_KEY];
+#[cfg(feature = "reference")]
 pub(super) use evening::KEYS as EVENING_KEYS;
 
 /// The tables as they were written, with what the run needs of them.

@@ -71,7 +71,7 @@ impl Linux {
 pub(super) fn read(scenario: &Table<'_>) -> Result<Linux> {
     let Some(table) = scenario.table("linux")? else { return Ok(Linux::default()) };
     if cfg!(not(feature = "emulation")) {
-        return refuse("linux", "a release", "none here; goodqueue run has it");
+        return refuse("linux", "a release", "none here; the complete program has it");
     }
     table.refuse_others(KEYS, &[])?;
     let (tcp_rmem, tcp_wmem) = (table.find(&TCP_RMEM)?, table.find(&TCP_WMEM)?);
