@@ -14,6 +14,7 @@ interface Lesson {
   lines: string[];
   goal: { says: string }[];
   try: Record<string, string | number>;
+  scenario: Record<string, unknown>;
 }
 
 const FOLDER = "lessons";
@@ -54,6 +55,8 @@ test("there is no lesson", () => {
 
 LESSONS.forEach((lesson, number) => {
   test(`lesson ${number + 1}, ${lesson.title}: does not open, is solved from the start, or cannot be solved`, async ({ page }) => {
+    let isComplete = false;
+    page.on("request", (request) => (isComplete ||= request.url().includes("/complete-")));
     await page.goto("./");
     await expect.poll(() => page.evaluate(() => location.hash), "the address follows").not.toBe("");
     const first = await page.evaluate(() => location.hash);
@@ -80,6 +83,7 @@ LESSONS.forEach((lesson, number) => {
     await expect(panel.locator(".answer")).toHaveCount(0);
     expect(await lines(page)).toEqual(lesson.lines);
 
+    expect(isComplete, "the complete simulator is fetched for subscribers alone").toBe("subscriber" in lesson.scenario);
     const next = LESSONS[number + 1];
     if (next) {
       await panel.getByRole("button", { name: "Next" }).click();

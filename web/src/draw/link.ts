@@ -13,6 +13,8 @@ export interface LinkView {
   most_packets: number;
   /** Whether each flow has a queue of its own. */
   byFlow: boolean;
+  /** The row of each flow, if some flows share a queue, as those of a provider's subscriber do. */
+  rows: readonly number[] | undefined;
 }
 
 /** The queue's share of the width. */
@@ -102,8 +104,8 @@ function drawSorted(ctx: Pen, queue: readonly Packet[], exit: number, floor: num
       ctx.lineTo(exit - 2, Math.round(top) + 0.5);
       ctx.stroke();
     }
-    const draw = view.byFlow ? drawFlows : drawFifo;
-    const tail = draw(ctx, packets, exit, top, top + tall - (number + 1 < boxes ? 2 : 0), size, theme);
+    const draw = view.byFlow || view.rows ? drawFlows : drawFifo;
+    const tail = draw(ctx, packets, exit, top, top + tall - (number + 1 < boxes ? 2 : 0), size, theme, view.rows);
     // A name lies over the packets, which reach it only where a queue is long.
     ctx.fillStyle = theme.text;
     ctx.textAlign = "left";
@@ -128,9 +130,9 @@ function drawFifo(ctx: Pen, queue: readonly Packet[], exit: number, top: number,
   return exit - EDGE - Math.ceil(queue.length / rows) * size;
 }
 
-/** Draws one queue per flow, one above the other. Returns the position of the longest queue's tail. */
-function drawFlows(ctx: Pen, queue: readonly Packet[], exit: number, top: number, floor: number, _size: number, theme: Theme): number {
-  const flows = group(queue);
+/** Draws one queue per flow, or per row of flows, one above the other. Returns the position of the longest tail. */
+function drawFlows(ctx: Pen, queue: readonly Packet[], exit: number, top: number, floor: number, _size: number, theme: Theme, rows?: readonly number[]): number {
+  const flows = group(queue, rows);
   const row = Math.min(LARGEST, (floor - top) / Math.max(1, flows.size));
   let tail = exit - EDGE;
   [...flows].sort(([a], [b]) => a - b).forEach(([, packets], place) => {
@@ -143,12 +145,13 @@ function drawFlows(ctx: Pen, queue: readonly Packet[], exit: number, top: number
   return tail;
 }
 
-function group(queue: readonly Packet[]): Map<number, Packet[]> {
+function group(queue: readonly Packet[], rows: readonly number[] = []): Map<number, Packet[]> {
   const flows = new Map<number, Packet[]>();
   for (const packet of queue) {
-    const packets = flows.get(packet.flow);
+    const row = rows[packet.flow] ?? packet.flow;
+    const packets = flows.get(row);
     if (packets) packets.push(packet);
-    else flows.set(packet.flow, [packet]);
+    else flows.set(row, [packet]);
   }
   return flows;
 }

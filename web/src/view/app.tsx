@@ -13,6 +13,7 @@ import { Lane } from "./lane.tsx";
 import { lesson, LessonPanel, LessonPath } from "./lessons.tsx";
 import { openFile, OwnFiles, useDrops } from "./opening.tsx";
 import { Playback } from "./playback.tsx";
+import { Subscribers } from "./subscribers.tsx";
 import { TomlEditor } from "./toml-editor.tsx";
 import { Totals } from "./totals.tsx";
 
@@ -54,6 +55,7 @@ export function App() {
           </div>
         </div>
         <Totals />
+        <Subscribers />
         <TomlEditor />
       </main>
       <footer>

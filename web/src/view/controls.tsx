@@ -15,6 +15,9 @@ function rateText(value: number): string {
   return value < 1 ? `${Number((value * 1e3).toPrecision(3))}kbit` : `${value}mbit`;
 }
 
+/** A network of more nodes has no sliders for them. */
+const MOST_NODES = 3;
+
 export function Controls() {
   const { scenario } = experiment.value;
   const rate = mbps(at(scenario, "bottleneck.rate"));
@@ -24,6 +27,8 @@ export function Controls() {
   const bulk = `traffic.${place}`;
   const cc = String(at(scenario, `${bulk}.cc`) ?? "cubic");
   const [name = "cubic"] = cc.split(" ");
+  const found = scenario["node"];
+  const nodes = Array.isArray(found) ? found : [];
   return (
     <fieldset class="controls">
       <legend>Link and traffic</legend>
@@ -39,6 +44,11 @@ export function Controls() {
       {typeof bdp === "number" && rate !== undefined && rtt !== undefined && (
         <BufferSlider bdp={bdp} rate={rate} rtt={rtt} />
       )}
+      {nodes.length <= MOST_NODES &&
+        nodes.map((node, number) => {
+          const down = mbps(at(node, "down"));
+          return down !== undefined && <Slider key={number} name={`${at(node, "name")}, down`} value={down} least={0.25} most={1000} show={showRate} onChange={(value) => change(`node.${number}.down`, rateText(value))} />;
+        })}
       {place !== undefined && (
         <>
           <Slider name="Downloads" whole value={Number(at(scenario, `${bulk}.count`) ?? 1)} least={1} most={64} show={String} onChange={(value) => change(`${bulk}.count`, value)} />

@@ -1,7 +1,8 @@
 // What a household on this link experiences: a call, pages, pings, and the speed both ways.
 
 import { shown, standing, type LaneState } from "../lane-state.ts";
-import { ms, number } from "./numbers.ts";
+import type { Isp } from "../record.ts";
+import { ms, number, percent } from "./numbers.ts";
 
 /** Quality bands of ITU-T G.109, converted from R to MOS by ITU-T G.107, annex B. */
 const BANDS: readonly [number, string][] = [
@@ -20,6 +21,8 @@ export function Feeling({ state }: { state: LaneState }) {
   const page = record?.apps.find((app) => app.kind === "page")?.load_ms;
   const ping = record?.apps.find((app) => app.kind === "ping")?.rtt_ms;
   const mbps = (direction: string): number => (record?.flows ?? []).filter((flow) => flow.direction === direction).reduce((sum, flow) => sum + flow.goodput_mbps, 0);
+  // The calls and pages of a provider's subscribers are theirs: what they share is the delay of a plan.
+  if (record?.isp) return <Plans isp={record.isp} before={before} />;
   return (
     <dl class="feeling">
       {mos !== undefined && mos !== null && (
@@ -55,6 +58,31 @@ export function Feeling({ state }: { state: LaneState }) {
           <dt>Speed</dt>
           <dd>
             <b>{before}{number(mbps("down"), 1)} Mbit/s</b> down, <b>{number(mbps("up"), 1)}</b> up
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** What each plan of a provider got on the way down, and the node that held its packets back most. */
+function Plans({ isp: { plans, nodes }, before }: { isp: Isp; before: string }) {
+  const [worst] = [...nodes].sort((a, b) => b.down.limiting_percent - a.down.limiting_percent);
+  return (
+    <dl class="feeling">
+      {plans.map(({ name, down }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <b>{before}{ms(down.delay_p95_ms?.median)} ms</b> delay p95; a tenth have {ms(down.delay_p95_ms?.worst_tenth)} ms or more; <b>{number(down.throughput_mbps, 1)} Mbit/s</b> together
+          </dd>
+        </div>
+      ))}
+      {worst && (
+        <div>
+          <dt>Limit</dt>
+          <dd>
+            <b>{before}{worst.name || "the link"}</b>, in {percent(worst.down.limiting_percent)} of the time
           </dd>
         </div>
       )}

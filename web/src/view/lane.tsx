@@ -38,6 +38,16 @@ function parameter(qdisc: string | undefined, name: string): string | undefined 
   return place < 0 ? undefined : words[place + 1];
 }
 
+/** Returns the row of each flow: one per subscriber, whose name begins the names of its flows. */
+function rowsOf(flows: readonly { name: string }[]): number[] {
+  const rows = new Map<string, number>();
+  return flows.map(({ name }, flow) => {
+    const [owner = name] = name.split(" ");
+    if (!rows.has(owner)) rows.set(owner, flow);
+    return rows.get(owner) ?? flow;
+  });
+}
+
 /** Whether the page began with room for more than the first pictures of each lane. */
 const isWide = matchMedia("(min-width: 60rem)").matches;
 
@@ -54,6 +64,7 @@ export function Lane({ place }: { place: number }) {
   const name = run?.line.trim().split(/\s/)[0];
   const spec = core.value?.qdiscs.find((qdisc) => qdisc.name === name);
   const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation", "scheduler"].includes(param)) ?? false;
+  const rows = run?.record.isp && rowsOf(run.record.series?.flows ?? []);
   const queues = sightAt(place)?.queues ?? [];
   const sorted = queues.length > 0 ? `; queues: ${queues.join("; ")}` : "";
   const target_s = seconds(parameter(down?.qdisc, "target"));
@@ -76,7 +87,7 @@ export function Lane({ place }: { place: number }) {
           const sight = sightAt(place);
           if (!sight) return;
           const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
-          drawLink(pen, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow }, theme.value);
+          drawLink(pen, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow, rows }, theme.value);
         }}
       />
       <Picture

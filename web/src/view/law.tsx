@@ -20,7 +20,7 @@ export function Law({ state, sight, target_ms }: Props) {
   const said = (): string => {
     if (run === undefined) return state.kind === "refused" ? "The line is refused, and nothing ran." : "The line has not run yet.";
     if (!sight) return "Its packets come in a moment.";
-    return packet ? sentence(run.record.queues.down.qdisc, packet, vars, target_ms) : `No packet has left the queue since ${ms(sight.from_s * 1e3)} ms, where what is shown begins.`;
+    return packet ? sentence(run, packet, vars, target_ms) : `No packet has left the queue since ${ms(sight.from_s * 1e3)} ms, where what is shown begins.`;
   };
   return (
     <details class="law" open>
@@ -52,9 +52,11 @@ function variables(run: Run, sight: Sight, packet: Packet): Vars {
   return Object.fromEntries(typeof probability === "number" ? [...law, ["drop_probability", probability] as const] : law);
 }
 
-function sentence(line: string, packet: Packet, vars: Vars, target_ms: number | undefined): string {
+function sentence({ record }: Run, packet: Packet, vars: Vars, target_ms: number | undefined): string {
   const waited = (packet.decided_s - packet.offered_s) * 1e3;
   const fate =
     packet.fate >= FIRST_DROP ? `was dropped (${DROPS[packet.fate - FIRST_DROP]}) after ${ms(waited)} ms` : `waited ${ms(waited)} ms${packet.fate === MARKED ? " and was marked" : ""}`;
-  return `The last packet ${fate}. ${thought(line, vars, target_ms)}`;
+  const line = record.queues.down.qdisc;
+  const says = record.isp ? `Each subscriber has a queue of its own: ${line}. HTB decides which of them may send.` : thought(line, vars, target_ms);
+  return `The last packet ${fate}. ${says}`;
 }

@@ -14,7 +14,8 @@ interface Column {
   digits: number;
 }
 
-const app = (record: RunRecord, kind: string) => record.apps.find((one) => one.kind === kind);
+/** Returns the only application of a kind. A provider's subscribers have many. */
+const app = (record: RunRecord, kind: string) => record.isp ? undefined : record.apps.find((one) => one.kind === kind);
 
 const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1e3);
 
