@@ -150,12 +150,12 @@ def _own_port(choice: Candidate, now: Candidate) -> Asked:
 
 
 def _grants(choice: Candidate, now: Candidate) -> Asked:
-    """Return the doubt that the modem asks for grants, as DOCSIS 3.1 does. The page and Linux cannot run that."""
+    """Return the doubt that the modem asks for grants, as DOCSIS 3.1 does. Linux cannot run that."""
     truth = Truth(grants=True)
 
     def say(ranked: Sequence[Tried]) -> str:
         before, after = ranked
-        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The page leaves the grants out."
+        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The address has no grants."
 
     trials = [Trial("now", now, truth), Trial(SAME, choice, truth)]
     return Asked("The modem waits for grants (DOCSIS 3.1)", trials, 1, say)

@@ -35,8 +35,8 @@ class Link:
 
     @property
     def has_page(self) -> bool:
-        """Whether the page in the browser runs it: it has no files of rates and no access networks."""
-        return not self.is_radio and self.key != "lld"
+        """Whether the page in the browser runs it: it reads no files of rates."""
+        return not self.follows_file
 
     def access(self, direction: str, rate_bps: int) -> str:
         """Return the access network of a link of ``rate_bps`` in one direction. Empty: none is simulated."""
@@ -49,7 +49,7 @@ class Link:
     def grants(self, direction: str, rate_bps: int) -> str:
         """Return the access network of a cable whose modem asks for grants. Empty on the way down.
 
-        It is a doubt and not the link itself, so that the page and Linux can run the link (`has_page`).
+        It is a doubt and not the link itself, so that Linux can run the link.
         """
         return f"docsis channel {_channel(rate_bps)}bit" if self.key == "docsis" and direction == "up" else ""
 
