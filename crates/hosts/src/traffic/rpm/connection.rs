@@ -25,7 +25,8 @@ pub(super) struct Messages {
 pub(super) const DRAFT: Messages =
     Messages { hello: 517, flight: 3500, finished: None, tickets: 0, request: 400, answer: 200 };
 /// As captured: cf-mach 0.4.0 with BoringSSL (its key share is a hybrid one) before a server with one certificate. It
-/// leaves Nagle's algorithm on (RFC 9293, 3.7.4). So its first request waits until the server has answered its Finished.
+/// leaves Nagle's algorithm on (RFC 9293, 3.7.4). So its first request waits until the server has answered the
+/// Finished.
 pub(super) const CF_MACH: Messages =
     Messages { hello: 1476, flight: 1340, finished: Some(80), tickets: 624, request: 174, answer: 128 };
 
