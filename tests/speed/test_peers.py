@@ -135,7 +135,7 @@ def test_ns3_is_told_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
         ["1", "100Mbps", "50ms", "codel", "20"],
         ["10", "100Mbps", "50ms", "fq_codel", "10"],
         ["100", "1Gbps", "20ms", "fq_codel", "2"],
-        ["1000", "1Gbps", "20ms", "fq_codel", "1"],
+        ["1000", "1Gbps", "20ms", "fq_codel", "2"],
     ]
     assert found[-1].utilisation_percent == pytest.approx(0.96), "8000 packets of 12 kbit in 10 s, at 1 Gbit/s"
 

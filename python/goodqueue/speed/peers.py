@@ -27,7 +27,7 @@ RATE_BPS = 100e6
 """The bottleneck's rate in the programs that are not told a rate."""
 
 START_UP_S = 0.001
-PATIENCE_S = 300.0
+PATIENCE_S = 600.0
 """Wall-clock time in seconds after which a peer is killed."""
 
 
