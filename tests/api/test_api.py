@@ -17,7 +17,7 @@ import pytest
 
 import goodqueue as gq
 from conftest import ROOT, TOML, Result
-from goodqueue import cli
+from goodqueue.cli import advise, compare, sweep
 from goodqueue.record import Scenario
 
 LINK = {"rate": "10mbit", "rtt": "20ms", "duration": "4s", "warmup": "1s"}
@@ -84,11 +84,11 @@ def test_the_command_line_starts_without_the_api() -> None:
 
 
 def test_defaults_are_those_of_the_command_line() -> None:
-    for verb, function in ((cli.compare.compare, gq.compare), (cli.sweep.sweep, gq.sweep)):
+    for verb, function in ((compare.compare, gq.compare), (sweep.sweep, gq.sweep)):
         theirs, ours = inspect.signature(verb).parameters, inspect.signature(function).parameters
         for name in ("seeds", "seed", "engine"):
             assert ours[name].default == theirs[name].default, name
-    theirs, ours = inspect.signature(cli.advise.advise).parameters, inspect.signature(gq.advise).parameters
+    theirs, ours = inspect.signature(advise.advise).parameters, inspect.signature(gq.advise).parameters
     for name in ours.keys() - {"use", "flent"}:  # lists in Python
         assert ours[name].default == theirs[name].default, name
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import stdtr
 
 from goodqueue import _goodqueue
 from goodqueue.measures import stats
@@ -36,6 +37,12 @@ def test_one_seed_has_no_interval_and_none_has_nothing() -> None:
 @pytest.mark.parametrize(("degrees", "expected"), [(1, 12.7062), (4, 2.7764), (9, 2.2622), (29, 2.0452)])
 def test_students_t_as_in_the_table(degrees: int, expected: float) -> None:
     assert stats.t_quantile(degrees) == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("degrees", range(1, 35))
+def test_students_t_leaves_one_in_forty_above_it(degrees: int) -> None:
+    """The first 30 are a table, and the others are scipy's. The distribution function is the inverse of both."""
+    assert stdtr(degrees, stats.t_quantile(degrees)) == pytest.approx(0.975, rel=1e-13)
 
 
 def test_pairing_takes_out_what_both_share() -> None:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conftest import Result, spawn
+from goodqueue import cli
 from goodqueue.compare import Comparison
 from goodqueue.compare.tables import difference_tables, findings
 from goodqueue.compare.tables import tables as means
@@ -24,7 +25,8 @@ from goodqueue.show.tables import Column, Table
 from goodqueue.studies import libraries, loading, outcome, planning, selection, show
 
 VERBS = ["run", "compare", "advise", "sweep", "report", "serve", "study", "list", "replay", "bench"]
-HEAVY = ("numpy", "scipy", "matplotlib", "jinja2", "rich", "concurrent.futures", "pyarrow", "goodqueue._goodqueue")
+SCIENCE = {"numpy", "scipy", "matplotlib", "jinja2", "pandas", "pyarrow", "optuna"}
+HEAVY = (*SCIENCE, "rich", "concurrent.futures", "goodqueue._goodqueue", "goodqueue.scenario")
 
 
 def widest(text: str) -> int:
@@ -57,19 +59,32 @@ def test_no_verb_is_cut_short_in_the_list_of_80_columns(
     assert "..." not in listed
 
 
-def test_help_imports_nothing_heavy() -> None:
-    code = f"import sys, goodqueue.cli; print(*(name for name in {HEAVY} if name in sys.modules))"
-    loaded = spawn("--help")
-    assert loaded.returncode == 0
-    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
-    assert found == [], "these make every command slower and belong inside the functions that need them"
-
-
-def test_a_small_run_imports_no_science(here: Path) -> None:
-    code = "import sys; from goodqueue.cli import main\ntry: main(['run', 'ok.toml'])\n"
-    code += "finally: print(*sorted({'numpy', 'scipy', 'matplotlib', 'jinja2'} & set(sys.modules)), file=sys.stderr)"
+def imported(*words: str) -> set[str]:
+    """Return the modules that Python has after the command ``words``, in a process of its own."""
+    code = f"import sys; from goodqueue.cli import main\ntry: main({list(words)})\n"
+    code += "finally: print(*sys.modules, file=sys.stderr)"
     process = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert process.stderr.split() == []
+    return set(process.stderr.split())
+
+
+def test_help_imports_nothing_heavy() -> None:
+    assert spawn("--help").returncode == 0
+    found = imported("--help") & {*HEAVY}
+    assert found == set(), "these make every command slower and belong inside the functions that need them"
+
+
+@pytest.mark.parametrize(
+    ("words", "own"), [(["--version"], set()), (["run", "ok.toml"], {"run"}), (["compare", "--help"], {"compare"})]
+)
+def test_a_command_imports_its_own_verb_only(words: list[str], own: set[str], here: Path) -> None:
+    found = imported(*words)
+    verbs = {entry.partition(".")[0] for entry in cli.VERBS.values()} - {"completion"}
+    assert {verb for verb in verbs if f"goodqueue.cli.{verb}" in found} == own
+
+
+@pytest.mark.parametrize("words", [["run", "ok.toml"], ["compare", "pfifo", "codel", "--scenario", "ok.toml"]])
+def test_what_small_runs_print_needs_no_science(words: list[str], here: Path) -> None:
+    assert imported(*words) & SCIENCE == set()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue.speed import bench, bench_tables, bench_wifi, peers
+from goodqueue.speed import bench, bench_peers, bench_tables, bench_wifi, peers
+
+OF_CASE_I = bench_peers.of_case(bench.CASES[0])
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 
@@ -69,7 +71,7 @@ def nothing_installed(install: Callable[[str, str], Path]) -> None:
 
 
 def test_a_peer_that_is_not_installed_is_listed_with_its_package(nothing_installed: None) -> None:
-    results = by_name(peers.compare(own, 1))
+    results = by_name(peers.compare(own, 1, OF_CASE_I))
     assert list(results) == ["goodqueue", "ns-2", "ns-3"]
     assert results["goodqueue"].packets_per_cpu_s == pytest.approx(8e6)
     assert results["ns-2"].note == "not installed (apt-get install ns2)"
@@ -80,7 +82,7 @@ def test_what_is_measured(install: Callable[[str, str], Path]) -> None:
     install("ns", SIMULATOR)
     install("pkg-config", PKG_CONFIG)
     compiler = install("g++", COMPILER)
-    results = by_name(peers.compare(own, 3))
+    results = by_name(peers.compare(own, 3, OF_CASE_I))
     for name in ("ns-2", "ns-3"):
         found = results[name]
         assert (found.note, found.version, found.qdisc) == (None, "9.9", "codel")
@@ -93,6 +95,54 @@ def test_what_is_measured(install: Callable[[str, str], Path]) -> None:
     assert '-DPEER_VERSION="3.99"' in arguments
     assert "-lns3-core" in arguments
     assert "libgsl" not in arguments, "a library that is not there would not link"
+
+
+def test_an_ns3_that_was_moved_is_found(install: Callable[[str, str], Path], tmp_path: Path) -> None:
+    """The files of PyPI's package name folders of the machine that built it. PKG_CONFIG_PATH says where they are."""
+    moved = tmp_path / "site-packages" / "ns3"
+    (moved / "lib64" / "pkgconfig").mkdir(parents=True)
+    told = """case "$*" in
+  --variable=libdir*) echo /no/such/lib64 ;;
+  --variable=pcfiledir*) echo FOLDER/lib64/pkgconfig ;;
+  *--define-variable=libdir=FOLDER/lib64*--define-variable=includedir=FOLDER/include*)
+    echo '-I"FOLDER/include" -L"FOLDER/lib64" -lns3.44-core' ;;
+esac
+"""
+    install("pkg-config", "#!/bin/sh\n" + told.replace("FOLDER", str(moved)))
+    compiler = install("g++", COMPILER)
+    assert by_name(peers.compare(own, 1, OF_CASE_I))["ns-3"].note is None
+    arguments = (compiler.parent / "arguments").read_text(encoding="utf-8").split()
+    assert f"-I{moved}/include" in arguments
+    assert f"-Wl,-rpath,{moved}/lib64" in arguments, "the program would not find its libraries"
+
+
+def test_ns3_is_told_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise its speed would be that of another case. A packet of 1500 bytes at 1 Gbit/s takes 12 us."""
+    told: list[list[str]] = []
+
+    def theirs(command: list[str], patience_s: float = 0) -> tuple[float, str]:
+        told.append(command[1:])
+        return (0.5 if command[-1] == "0.001" else 2.5), LINE
+
+    monkeypatch.setattr(peers, "cpu_of", theirs)
+    monkeypatch.setattr(peers.Peer, "prepare", lambda peer, folder: [peer.name, *peer.arguments])
+    monkeypatch.setattr(bench_peers, "_ours", lambda case: own())
+    found = bench_peers.run_cases(quick=True)
+    cases = [(result.case, result.simulator) for result in found]
+    assert cases[:3] == [("i", "goodqueue"), ("i", "ns-2"), ("i", "ns-3")]
+    assert cases[3:] == [(case, name) for case in ("ii", "iii", "iv") for name in ("goodqueue", "ns-3")]
+    assert [words for words in told if len(words) > 1 and words[-1] != "0.001"] == [
+        ["1", "100Mbps", "50ms", "codel", "20"],
+        ["10", "100Mbps", "50ms", "fq_codel", "10"],
+        ["100", "1Gbps", "20ms", "fq_codel", "2"],
+        ["1000", "1Gbps", "20ms", "fq_codel", "2"],
+    ]
+    assert found[-1].utilisation_percent == pytest.approx(0.96), "8000 packets of 12 kbit in 10 s, at 1 Gbit/s"
+
+
+def test_without_ns3_no_other_case_runs(nothing_installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_peers, "_ours", lambda case: own())
+    assert [result.case for result in bench_peers.run_cases(quick=True)] == ["i", "i", "i"]
 
 
 def test_goodqueue_and_the_peers_take_turns(
@@ -110,7 +160,7 @@ def test_goodqueue_and_the_peers_take_turns(
         return (0.5 if command[-1] == "0.001" else 2.5), LINE
 
     monkeypatch.setattr(peers, "cpu_of", theirs)
-    found = by_name(peers.compare(ours, 2))["ns-2"]
+    found = by_name(peers.compare(ours, 2, OF_CASE_I))["ns-2"]
     assert order == ["goodqueue", "ns 0.001", "ns 100"] * 2
     assert found.cpu_s == 2, "the start-up is taken off"
     assert found.goodqueue_times_as_fast == pytest.approx(8e6 / 4000)
@@ -138,7 +188,7 @@ def test_a_time_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_whatever_a_peer_prints_becomes_a_line(install: Callable[[str, str], Path], text: str, note: str) -> None:
     install("ns", text)
-    found = by_name(peers.compare(own, 2))["ns-2"]
+    found = by_name(peers.compare(own, 2, OF_CASE_I))["ns-2"]
     assert found.note is not None
     assert found.note.startswith(note)
     assert found.note.isprintable()
@@ -149,7 +199,7 @@ def test_whatever_a_peer_prints_becomes_a_line(install: Callable[[str, str], Pat
 def test_a_peer_that_does_not_compile_says_why(install: Callable[[str, str], Path]) -> None:
     install("pkg-config", PKG_CONFIG)
     install("g++", "#!/bin/sh\necho 'In file included' >&2\necho 'x.cc:1: error: no such module' >&2\nexit 1\n")
-    assert by_name(peers.compare(own, 1))["ns-3"].note == "does not compile: x.cc:1: error: no such module"
+    assert by_name(peers.compare(own, 1, OF_CASE_I))["ns-3"].note == "does not compile: x.cc:1: error: no such module"
 
 
 def test_a_peer_that_hangs_is_given_up() -> None:
@@ -159,12 +209,12 @@ def test_a_peer_that_hangs_is_given_up() -> None:
 
 def test_a_wheel_has_no_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peers, "PROGRAMS", tmp_path / "none")
-    for result in peers.compare(own, 1)[1:]:
+    for result in peers.compare(own, 1, OF_CASE_I)[1:]:
         assert result.note == "not compared: its program is in the source checkout only (benches/peers)"
 
 
 def test_the_programs_are_here_and_under_our_licence() -> None:
-    for peer in (*peers.PEERS, *peers.WEB_PEERS, *map(bench_wifi.peer, bench_wifi.CELLS)):
+    for peer in (*OF_CASE_I, *peers.WEB_PEERS, *map(bench_wifi.peer, bench_wifi.CELLS)):
         head = (peers.PROGRAMS / peer.program).read_text(encoding="utf-8")[:60]
         assert "SPDX-License-Identifier: MIT" in head
 
@@ -175,7 +225,7 @@ def test_the_peers_that_are_installed_fill_the_link() -> None:
     After a loss CUBIC falls to 0.7 of a window that filled pipe and queue, 50 + 5 ms. It then carries 77 %, minus 2 %
     for the first seconds of 100. More than 100 % is a wrong count. (ns-2 2.35 carries 94.1 %, ours 92.5 %.)
     """
-    for result in peers.compare(own, 1)[1:]:
+    for result in peers.compare(own, 1, OF_CASE_I)[1:]:
         if result.note is not None:
             assert result.note.startswith("not installed"), result
             continue
@@ -207,8 +257,8 @@ def test_the_table_shows_who_ran_and_who_did_not() -> None:
     other = peers.PeerResult("ns-1", None, "1", "pfifo limit 50", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
     absent = peers.PeerResult("ns-3", note="not installed")
     table = bench_tables.bench_tables([], [], [peers._result("goodqueue", [own()], None), ran, other, absent])[1]
-    assert [row[0] for row in table.rows] == ["goodqueue 0.0", "ns-2 2.35", "ns-1 1"]
-    assert list(table.rows[1]) == ["ns-2 2.35", "codel", "1.55", "3.0 ×", "94.0", "100", "0.50"]
+    assert [row[1] for row in table.rows] == ["goodqueue 0.0", "ns-2 2.35", "ns-1 1"]
+    assert list(table.rows[1]) == ["–", "ns-2 2.35", "codel", "1.55", "3.0 ×", "94.0", "100", "0.50"]
     assert list(table.notes[1:]) == ["ns-1 has no codel here; pfifo limit 50 stands in for it.", "ns-3: not installed"]
 
 
@@ -218,8 +268,8 @@ def test_quick_leaves_the_peers_out(
 ) -> None:
     monkeypatch.setattr(bench, "cases", lambda quick: iter([]))
     monkeypatch.setattr(bench, "qdiscs", lambda quick: iter([]))
-    for name in ("run_peers", "run_web_peers"):
-        monkeypatch.setattr(bench, name, lambda quick: [peers.PeerResult("ns-2", note="not installed")])
+    for name in ("run_cases", "run_web"):
+        monkeypatch.setattr(bench_peers, name, lambda quick: [peers.PeerResult("ns-2", note="not installed")])
     monkeypatch.setattr(bench, "run_users", lambda case, quick: None)
     result = goodqueue("bench", *options, "--json")
     assert result.status == 0

@@ -1,51 +1,20 @@
 """The ``goodqueue`` command: one file per verb, and one line per verb here.
 
-Each verb's module imports slow modules (rich, matplotlib, scipy, the core) inside its function, so that ``--help`` and
-small runs stay fast.
+A command imports its own verb only. Each verb's module imports slow modules (rich, matplotlib, scipy, the core) inside
+its function, so that ``--help`` and small runs stay fast.
 """
 
 import functools
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from importlib import import_module
+from typing import Any, NoReturn
 
 import typer
 
 from goodqueue import extras, interrupts
-from goodqueue.cli import (
-    advise,
-    attack,
-    bench,
-    calibrate,
-    cite,
-    compare,
-    completion,
-    export,
-    fit,
-    generate,
-    importing,
-    init,
-    kernel,
-    link,
-    listing,
-    options,
-    plot,
-    process,
-    record,
-    replay,
-    report,
-    run,
-    schema,
-    sensitivity,
-    serve,
-    study,
-    suite,
-    sweep,
-    tune,
-    validate,
-    vectors,
-)
+from goodqueue.cli import completion, options, process
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -63,48 +32,38 @@ If the input is wrong, the command prints one line on standard error and exits w
 results only.
 """
 
-app = typer.Typer(
-    help=HELP,
-    add_completion=False,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-
-# The verbs, in their order in --help.
-app.command("init")(init.init)
-app.command("run")(run.run)
-app.command("compare")(compare.compare)
-app.command("link")(link.link)
-app.command("advise")(advise.advise)
-app.command("sweep")(sweep.sweep)
-app.command("attack")(attack.attack)
-app.command("tune")(tune.tune)
-app.command("sensitivity")(sensitivity.sensitivity)
-app.command("fit")(fit.fit)
-app.command("report")(report.report)
-app.command("serve")(serve.serve)
-app.command("plot")(plot.plot)
-app.command("export")(export.export)
-app.command("import")(importing.import_)
-app.command("study")(study.study)
-app.command("suite")(suite.suite)
-app.command("validate")(validate.validate)
-app.command("calibrate")(calibrate.calibrate)
-app.add_typer(kernel.app, name="kernel")
-app.command("replay")(replay.replay)
-app.command("record")(record.record)
-app.command("generate")(generate.generate)
-app.command("vectors")(vectors.vectors)
-app.command("list")(listing.listing)
-app.command("schema")(schema.schema)
-app.command("bench")(bench.bench)
-app.command("completion")(completion.completion)
-app.command("cite")(cite.cite)
-for command in (*app.registered_commands, *kernel.app.registered_commands):
-    assert command.callback is not None
-    command.callback = options.prepared(command.callback)
+VERBS = {
+    "init": "init.init",
+    "run": "run.run",
+    "compare": "compare.compare",
+    "link": "link.link",
+    "advise": "advise.advise",
+    "sweep": "sweep.sweep",
+    "attack": "attack.attack",
+    "tune": "tune.tune",
+    "sensitivity": "sensitivity.sensitivity",
+    "fit": "fit.fit",
+    "report": "report.report",
+    "serve": "serve.serve",
+    "plot": "plot.plot",
+    "export": "export.export",
+    "import": "importing.import_",
+    "study": "study.study",
+    "suite": "suite.suite",
+    "validate": "validate.validate",
+    "calibrate": "calibrate.calibrate",
+    "kernel": "kernel.app",
+    "replay": "replay.replay",
+    "record": "record.record",
+    "generate": "generate.generate",
+    "vectors": "vectors.vectors",
+    "list": "listing.listing",
+    "schema": "schema.schema",
+    "bench": "bench.bench",
+    "completion": "completion.completion",
+    "cite": "cite.cite",
+}
+"""The verbs, in their order in --help, and their functions in the modules beside this one."""
 
 
 def _version(asked: bool) -> None:
@@ -115,15 +74,32 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Print the version."),
 ) -> None:
     pass
 
 
-command_line = functools.cache(functools.partial(typer.main.get_command, app))
-"""Returns all verbs as typer runs them. Making them takes 20 ms, so they are made once."""
+@functools.cache
+def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
+    """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms, since their modules are imported."""
+    app = typer.Typer(
+        help=HELP,
+        add_completion=False,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_root)
+    for name in verbs:
+        module, _, function = VERBS[name].partition(".")
+        verb = getattr(import_module(f"goodqueue.cli.{module}"), function)
+        if isinstance(verb, typer.Typer):
+            app.add_typer(verb, name=name)
+        else:
+            app.command(name)(options.prepared(verb))
+    return typer.main.get_command(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -136,7 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     process.draw_into_files()
     interrupts.answer()
     try:
-        status = completion.answer(app)
+        status = completion.answer(command_line)
         if status is None:
             status = _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -152,7 +128,11 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    command = command_line()
+    if arguments[:1] == ["--version"]:
+        verbs: tuple[str, ...] = ()
+    else:
+        verbs = (arguments[0],) if arguments and arguments[0] in VERBS else tuple(VERBS)
+    command = command_line(verbs)
     try:
         _refuse_bytes(arguments)
         _refuse_twice(command, arguments)

@@ -39,10 +39,10 @@ def bench(
     """Measure the speed on this machine.
 
     The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it
-    shows the median. A fifth case has web users, and shows connections per CPU second. If ns-2 and ns-3 are installed,
-    the first case runs in turns with them, and PackMime's web traffic with ns-2; --quick leaves both out. The second
-    table has nanoseconds for one enqueue and one dequeue of each qdisc: the median of five, by number of flows, by
-    backlog, and while the queue overflows.
+    shows the median. A fifth case has web users, and shows connections per CPU second. If ns-3 is installed
+    (docs/benchmarks.md), the cases run in turns with it. If ns-2 is, the first case and PackMime's web traffic run in
+    turns with it. --quick leaves both out. The second table has nanoseconds for one enqueue and one dequeue of each
+    qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
 
     \b
     Examples:
@@ -57,7 +57,7 @@ def bench(
 
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
-    from goodqueue.speed import bench_tables
+    from goodqueue.speed import bench_peers, bench_tables
 
     if system == "nt":
         raise UserError("bench", "found Windows; accepted: Linux or macOS, which report the memory of a process")
@@ -87,8 +87,8 @@ def bench(
             progress(len(results) / total)
         web = measuring.run_users(measuring.WEB, quick)
         progress((len(results) + 1) / total)
-        others = measuring.run_peers(quick) if beside else None
-        web_others = measuring.run_web_peers(quick) if beside else None
+        others = bench_peers.run_cases(quick) if beside else None
+        web_others = bench_peers.run_web(quick) if beside else None
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
     if json:

@@ -1,7 +1,8 @@
 """``goodqueue completion``: prints completion scripts for shells, and answers a shell that asks."""
 
 import os
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -40,11 +41,11 @@ def completion(
     terminal.emit(get_completion_script(prog_name="goodqueue", complete_var=ASKED_BY, shell=shell) + "\n")
 
 
-def answer(app: typer.Typer) -> int | None:
+def answer(command_line: Callable[[], Any]) -> int | None:
     """Print the completions if a shell asks for them, and return the exit status. Return None if no shell asks."""
     if not (asked := os.environ.get(ASKED_BY)):
         return None
     from typer.completion import completion_init, shell_complete  # type: ignore[attr-defined]
 
     completion_init()
-    return shell_complete(typer.main.get_command(app), {}, "goodqueue", ASKED_BY, asked)
+    return shell_complete(command_line(), {}, "goodqueue", ASKED_BY, asked)

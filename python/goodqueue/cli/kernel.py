@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, Kernel
+from goodqueue.cli.options import Json, Kernel, prepared
 
 app = typer.Typer(
     help="""The engine that runs scenarios on Linux's own qdiscs and TCP.
@@ -29,6 +29,7 @@ def _linux() -> None:
 
 
 @app.command("doctor")
+@prepared
 def doctor(json: Json = False) -> None:
     """Say what this machine can do, what is missing, and what installs it.
 
@@ -61,6 +62,7 @@ def doctor(json: Json = False) -> None:
 
 
 @app.command("image")
+@prepared
 def image(
     kernel: Kernel = None,
     module: Annotated[

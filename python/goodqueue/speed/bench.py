@@ -315,49 +315,6 @@ def qdiscs(quick: bool) -> Iterator[QdiscResult]:
     return (run_qdisc(qdisc["name"], quick) for qdisc in json.loads(_goodqueue.qdiscs()))
 
 
-def run_peers(quick: bool) -> list[peers.PeerResult]:
-    """Measure case (i) alternately with the other installed simulators. Goodqueue's result comes first.
-
-    ``quick`` saves rounds, not simulated time: otherwise most of the time would be the others' start-up.
-    """
-    case = CASES[0]
-
-    def ours() -> peers.Run:
-        from goodqueue._goodqueue import VERSION
-
-        found = measure_apart(case, quick=False)
-        return peers.Run(
-            version=VERSION,
-            qdisc=case.qdisc,
-            simulated_s=case.duration_s,
-            packets=int(found["packets"]),
-            utilisation_percent=found["utilisation_percent"],
-            cpu_s=found["cpu_s"],
-        )
-
-    return peers.compare(ours, 1 if quick else REPEATS)
-
-
-def run_web_peers(quick: bool) -> list[peers.PeerResult]:
-    """Measure `PACKMIME` alternately with the other simulators that have it. Goodqueue's result comes first."""
-
-    def ours() -> peers.Run:
-        from goodqueue._goodqueue import VERSION
-
-        found = measure_apart(PACKMIME, quick=False)
-        return peers.Run(
-            version=VERSION,
-            qdisc=PACKMIME.qdisc,
-            simulated_s=PACKMIME.duration_s,
-            packets=None,
-            utilisation_percent=None,
-            cpu_s=found["cpu_s"],
-            responses=int(found["responses"]),
-        )
-
-    return peers.compare(ours, 1 if quick else REPEATS, peers.WEB_PEERS)
-
-
 def as_json(
     case_results: list[CaseResult],
     qdisc_results: list[QdiscResult],

@@ -172,6 +172,7 @@ def _peers(peers: Sequence[PeerResult]) -> Table:
     digits = max(2, decimals(speeds))
     rows = [
         {
+            "case": peer.case or "–",
             "simulator": f"{peer.simulator} {peer.version}".rstrip(),
             "qdisc": peer.qdisc or "–",
             "speed\nM packets/CPU s": number((peer.packets_per_cpu_s or 0) / 1e6, digits),
@@ -183,7 +184,11 @@ def _peers(peers: Sequence[PeerResult]) -> Table:
         for peer in ran
     ]
     notes = ["Run in turns; start-up is not counted. The utilisation says whether the same thing was simulated."]
-    stand_ins = [peer for peer in ran if peer.qdisc != ran[0].qdisc]
-    notes += [f"{peer.simulator} has no {ran[0].qdisc} here; {peer.qdisc} stands in for it." for peer in stand_ins]
+    ours = {peer.case: peer.qdisc for peer in ran if peer.simulator == "goodqueue"}
+    notes += [
+        f"{peer.simulator} has no {ours[peer.case]} here; {peer.qdisc} stands in for it."
+        for peer in ran
+        if peer.qdisc != ours[peer.case]
+    ]
     notes += [f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None]
-    return Table.of("Case (i) in other simulators", rows, notes, ("simulator", "qdisc"))
+    return Table.of("The cases in other simulators", rows, notes, ("case", "simulator", "qdisc"))

@@ -24,10 +24,10 @@ from goodqueue.errors import one_line
 
 PROGRAMS = Path(__file__).resolve().parents[3] / "benches" / "peers"
 RATE_BPS = 100e6
-"""The bottleneck's rate in the programs."""
+"""The bottleneck's rate in the programs that are not told a rate."""
 
 START_UP_S = 0.001
-PATIENCE_S = 300.0
+PATIENCE_S = 600.0
 """Wall-clock time in seconds after which a peer is killed."""
 
 
@@ -68,6 +68,8 @@ class PeerResult:
     """The median over the rounds of goodqueue's speed divided by this one's. None for goodqueue itself."""
     responses: int | None = None
     responses_per_cpu_s: float | None = None
+    case: str | None = None
+    """The standard case, from i to iv. None for web traffic and cells."""
 
 
 class _UnusableError(Exception):
@@ -85,6 +87,8 @@ class Peer:
     """Takes the program and an empty folder. Returns the command without the simulated time. Raises _UnusableError."""
     arguments: tuple[str, ...] = ()
     """The program's arguments before the simulated seconds."""
+    rate_bps: float = RATE_BPS
+    """The bottleneck's rate."""
 
     def prepare(self, folder: Path) -> list[str]:
         """Return the command without the simulated seconds. Raises _UnusableError."""
@@ -108,9 +112,10 @@ def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)
     if compiler is None or config is None or _call([config, "--exists", *modules]).returncode:
         raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
     version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
-    flags = shlex.split(_call([config, "--cflags", "--libs", *modules]).stdout)
+    flags = shlex.split(_call([config, *_moved(config), "--cflags", "--libs", *modules]).stdout)
     # Debian's files name libraries of its build machine. libns3-dev does not install them, and no program needs them.
     flags = [flag for flag in flags if not flag.startswith("/") or Path(flag).exists()]
+    flags += [f"-Wl,-rpath,{flag[2:]}" for flag in flags if flag.startswith("-L")]  # where it is not the system's
     binary = str(folder / program.stem)
     build = [f'-DPEER_VERSION="{version}"', "-O2", str(program), "-o", binary, "-Wl,--as-needed", *flags]
     complaints = ""
@@ -122,11 +127,20 @@ def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)
     raise _UnusableError("does not compile: " + _reason(complaints))
 
 
-PEERS = (
-    Peer("ns-2", "ns2-codel.tcl", 100, _ns2),
-    Peer("ns-3", "ns3-codel.cc", 20, ns3),
-)
-"""The peers in standard case (i)."""
+def _moved(config: str) -> list[str]:
+    """Return the options of pkg-config for an ns-3 that is not where its files say, as in PyPI's package ``ns3``."""
+
+    def folder(variable: str) -> Path:
+        return Path(_call([config, f"--variable={variable}", "ns3-core"]).stdout.strip())
+
+    if folder("libdir").is_dir():
+        return []
+    libraries = folder("pcfiledir").parent
+    return [f"--define-variable=libdir={libraries}", f"--define-variable=includedir={libraries.parent / 'include'}"]
+
+
+NS2 = Peer("ns-2", "ns2-codel.tcl", 100, _ns2)
+"""The peer in standard case (i) alone: ns-2 has no FQ-CoDel."""
 
 WEB_PEERS = (Peer("ns-2", "ns2-packmime.tcl", 10, _ns2),)
 """The peers with PackMime's web traffic."""
@@ -205,7 +219,7 @@ def _reading(printed: str) -> dict[str, Any]:
     raise _UnusableError(f"printed no figures: {_reason(printed)}")
 
 
-def run_peer(command: list[str], simulated_s: float) -> Run:
+def run_peer(command: list[str], simulated_s: float, rate_bps: float = RATE_BPS) -> Run:
     """Run a peer's ``command`` for ``simulated_s``, and once for its start-up alone. Raises _UnusableError."""
     start_up_s, _ = cpu_of([*command, f"{START_UP_S:g}"])
     cpu_s, printed = cpu_of([*command, f"{simulated_s:g}"])
@@ -216,7 +230,7 @@ def run_peer(command: list[str], simulated_s: float) -> Run:
             raise _UnusableError(f"printed that it simulated nothing: {found['responses']} responses")
     else:
         wire_bytes = found.pop("wire_bytes")
-        carried = 100 * found["packets"] * wire_bytes * 8 / (RATE_BPS * (found["simulated_s"] or math.inf))
+        carried = 100 * found["packets"] * wire_bytes * 8 / (rate_bps * (found["simulated_s"] or math.inf))
         if not 0 < carried < math.inf:
             what = f"{found['packets']} packets of {wire_bytes:g} bytes"
             raise _UnusableError(f"printed that it simulated nothing: {what}")
@@ -239,7 +253,7 @@ def _commands(peers: Sequence[Peer]) -> Iterator[dict[str, list[str] | str]]:
         yield commands
 
 
-def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer] = PEERS) -> list[PeerResult]:
+def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer]) -> list[PeerResult]:
     """Run goodqueue (``ours``) and each of ``peers`` alternately, ``repeats`` times, and return all results.
 
     A round has one run of each, so that a slow period of the machine affects all of them.
@@ -254,7 +268,7 @@ def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer] = PEERS
                 if isinstance(command, str):
                     continue
                 try:
-                    runs[peer.name].append((own[-1], run_peer(command, peer.simulated_s)))
+                    runs[peer.name].append((own[-1], run_peer(command, peer.simulated_s, peer.rate_bps)))
                 except _UnusableError as reason:
                     commands[peer.name] = str(reason)
         results = [_result("goodqueue", own, None)]
