@@ -30,7 +30,7 @@ GOOD, MOST_GOOD = 0.1, 25
 """The share of the trials that are good, and the most of them."""
 
 DRAWN = 6
-"""The values of a fact that are drawn, of which one is taken. With more, trials crowd where the first good ones were."""
+"""The values of a fact that are drawn, of which one is taken. With more, trials crowd around the first good ones."""
 
 MOST_KERNELS = 100
 """A normal distribution around a value is never narrower than the range divided by this."""
