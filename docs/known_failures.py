@@ -181,7 +181,8 @@ def _linux(find: dict[str, Any] | None) -> str:
     if not linux:
         return "–"
     release = linux["engine"].removeprefix("kernel-")
-    return f"not asked: {linux['refusal']}" if linux["refusal"] else f"{release}: {linux['holds']} of {linux['of']}"
+    why = str(linux["refusal"] or "").partition(";")[0]  # without what the engine accepts
+    return f"refused: {why}" if why else f"{release}: {linux['holds']} of {linux['of']}"
 
 
 if __name__ == "__main__":
