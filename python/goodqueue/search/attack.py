@@ -191,9 +191,10 @@ def _repeat(evaluator: Evaluator, scenario: Scenario, first: Judged) -> tuple[in
 
 def confirm(engine: str, evaluator: Evaluator, scenario: Scenario) -> Confirmed:
     """Run ``scenario`` on Linux, with all that it is compared with."""
-    resolved = scenarios.resolve(dict(scenario))
+    compared = {other for condition in evaluator.conditions for other in condition.others}
     try:
-        engines.check(engine, resolved)
+        for one in (scenario, *evaluator.variants(scenario, compared).values()):
+            engines.check(engine, scenarios.resolve(dict(one)))
     except UserError as error:
         return Confirmed(engine, str(error))
     beside = replace(evaluator, run=replace(evaluator.run, engine=engine, runs=0), evaluations=0)
