@@ -44,11 +44,7 @@ class Optimiser:
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         samplers = optuna.samplers
         sampler: Any
-        if method == "tpe" and goals == 1:
-            from goodqueue.search.parzen import Parzen  # which imports Optuna
-
-            sampler = Parzen(seed, RANDOM_FIRST)
-        elif method == "tpe":
+        if method == "tpe":
             sampler = samplers.TPESampler(seed=seed, n_startup_trials=RANDOM_FIRST)
         elif method == "random":
             sampler = samplers.RandomSampler(seed=seed)
