@@ -14,8 +14,9 @@ from goodqueue import scenario as scenarios
 from goodqueue import store as stores
 from goodqueue._goodqueue import VERSION
 from goodqueue.record import Scenario
-from goodqueue.search import attack, attack_show, request
+from goodqueue.search import attack, attack_show, request, worlds
 from goodqueue.search.evaluating import Evaluator
+from goodqueue.search.facts import Chosen
 from goodqueue.search.runner import Runner
 from goodqueue.search.subjects import Subject, instead
 
@@ -65,6 +66,17 @@ def test_codel_is_found_under_unresponsive_load(found: dict[str, Any]) -> None:
     assert of_pie < most == 5
     assert find["holds"] <= find["of"]
     scenarios.resolve(find["scenario"])
+
+
+def test_shrinking_leaves_half_of_the_margin(found: dict[str, Any]) -> None:
+    (find,) = found["finds"]
+    plan = request.attack("codel", BROKEN, SAID, "tpe", 1, 64, 1, None)
+    evaluator = Evaluator(plan.subject, plan.broken.conditions, Runner(executors.local(None)))
+    drawn = worlds.build(plan.world, Chosen(find["drawn"]))
+    both = [
+        min(evaluator.judge([one], seed)[0].score for seed in attack.FRESH) for one in (drawn, find["scenario"])
+    ]  # fmt: skip
+    assert both[1] >= attack.KEPT * both[0] > 0
 
 
 def test_a_find_is_a_scenario_that_shows_what_was_found(

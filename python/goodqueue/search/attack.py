@@ -27,6 +27,11 @@ REPEATS = tuple(range(2001, 2021))
 
 KERNEL_SEEDS = (1, 2, 3)
 
+KEPT = 0.5
+"""Shrinking leaves a find at least this share of its margin (`Condition.margin`). Without that it ends at the edge of
+what holds, and another seed or a real kernel falls on the other side.
+"""
+
 Z = 1.959964
 """The two-sided 95 % quantile of the normal distribution."""
 
@@ -142,19 +147,26 @@ def _look(plan: Plan, evaluator: Evaluator, found: Attack, facts: Facts, after: 
     def scenario_of(wanted: Facts) -> Scenario:
         return worlds.build(plan.world, Chosen(wanted))
 
-    def holds(tries: Sequence[Facts]) -> list[bool]:
-        good = [True] * len(tries)
+    def margins(tries: Sequence[Facts]) -> list[float]:
+        """Return the least margin of each try with the fresh seeds, or one below 0 if it does not hold with all."""
+        least = [math.inf] * len(tries)
         for seed in FRESH:
             built = [
-                None if not still or worlds.is_too_large(one := scenario_of(wanted)) else one
-                for wanted, still in zip(tries, good, strict=True)
+                None if so_far < 0 or worlds.is_too_large(one := scenario_of(wanted)) else one
+                for wanted, so_far in zip(tries, least, strict=True)
             ]
-            good = [one.holds for one in evaluator.judge(built, seed)]
-        return good
+            judged = evaluator.judge(built, seed)
+            least = [min(so_far, one.score if one.holds else -1) for so_far, one in zip(least, judged, strict=True)]
+        return least
 
-    if not holds([facts])[0]:
+    (margin,) = margins([facts])
+    if margin < 0:
         found.passing += 1
         return
+
+    def holds(tries: Sequence[Facts]) -> list[bool]:
+        return [one >= KEPT * margin for one in margins(tries)]
+
     shrunk = shrinking.shrink(facts, lambda chosen: worlds.build(plan.world, chosen), holds)
     left = shrinking.differing(shrunk, lambda chosen: worlds.build(plan.world, chosen))
     if any(left.keys() == one.differing.keys() for one in found.finds):
@@ -164,7 +176,7 @@ def _look(plan: Plan, evaluator: Evaluator, found: Attack, facts: Facts, after: 
     count, of = _repeat(evaluator, scenario, judged)
     find = Find(after, facts, shrunk, left, scenario, judged, count, of)
     if plan.kernel is not None:
-        find = replace(find, confirmed=_confirm(plan.kernel, evaluator, scenario))
+        find = replace(find, confirmed=confirm(plan.kernel, evaluator, scenario))
     found.finds.append(find)
 
 
@@ -177,11 +189,12 @@ def _repeat(evaluator: Evaluator, scenario: Scenario, first: Judged) -> tuple[in
     return sum(one.holds for one in judged), len(judged)
 
 
-def _confirm(engine: str, evaluator: Evaluator, scenario: Scenario) -> Confirmed:
+def confirm(engine: str, evaluator: Evaluator, scenario: Scenario) -> Confirmed:
     """Run ``scenario`` on Linux, with all that it is compared with."""
-    resolved = scenarios.resolve(dict(scenario))
+    compared = {other for condition in evaluator.conditions for other in condition.others}
     try:
-        engines.check(engine, resolved)
+        for one in (scenario, *evaluator.variants(scenario, compared).values()):
+            engines.check(engine, scenarios.resolve(dict(one)))
     except UserError as error:
         return Confirmed(engine, str(error))
     beside = replace(evaluator, run=replace(evaluator.run, engine=engine, runs=0), evaluations=0)

@@ -129,11 +129,12 @@ def _find(one: Find) -> dict[str, Any]:
         "holds": one.holds,
         "of": one.of,
         "interval": [low, high] if one.of == len(REPEATS) else None,
-        "kernel": None if one.confirmed is None else _confirmed(one.confirmed),
+        "kernel": None if one.confirmed is None else confirmed(one.confirmed),
     }
 
 
-def _confirmed(one: Confirmed) -> dict[str, Any]:
+def confirmed(one: Confirmed) -> dict[str, Any]:
+    """Return what a kernel says of a find, as JSON."""
     return {
         "engine": one.engine,
         "refusal": one.refusal or None,

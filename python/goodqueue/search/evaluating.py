@@ -55,7 +55,7 @@ class Evaluator:
         for one, records, judged in zip(seeded, found, first, strict=True):
             others = {name for condition in compared for name in condition.others}
             wanted = one is not None and records is not None and judged.holds
-            again.append(self._variants(one, others) if wanted and one is not None else None)
+            again.append(self.variants(one, others) if wanted and one is not None else None)
         both = self.run(again)
         judgements = []
         for records, judged, more in zip(found, first, both, strict=True):
@@ -66,7 +66,8 @@ class Evaluator:
                 judgements.append(self._score(self.conditions, {**records, **more} if more else None))
         return judgements
 
-    def _variants(self, scenario: Scenario, others: set[str]) -> dict[str, Scenario]:
+    def variants(self, scenario: Scenario, others: set[str]) -> dict[str, Scenario]:
+        """Return the scenarios with which ``scenario`` is compared, by the name of the other."""
         return {other: instead(scenario, self.subject, other) for other in sorted(others)}
 
     def _score(self, conditions: Sequence[Condition], records: dict[str, Record] | None) -> Judged:
