@@ -20,7 +20,7 @@ SEEDS = (1, 2, 3)
 
 # The keys that have a control on the page, and the ranges of the controls.
 RANGES = {"bottleneck.buffer.bdp": (0.1, 16), "traffic.0.count": (1, 32)}
-CONTROLS = {*RANGES, "bottleneck.rate", "path.rtt", "traffic.0.cc", "traffic.0.ecn"}
+CONTROLS = {*RANGES, "bottleneck.rate", "path.rtt", "traffic.0.cc", "traffic.0.ecn", "node.0.down"}
 
 each_lesson = pytest.mark.parametrize("name", LESSONS)
 
@@ -74,8 +74,8 @@ def sentences(text: str) -> int:
 # --- what stands in the files ----------------------------------------------------------------------------------------
 
 
-def test_the_lessons_are_numbered_from_1_to_6() -> None:
-    assert [re.sub(r"-[a-z0-9-]+$", "", name) for name in LESSONS] == list("123456")
+def test_the_lessons_are_numbered_from_1_to_7() -> None:
+    assert [re.sub(r"-[a-z0-9-]+$", "", name) for name in LESSONS] == list("1234567")
 
 
 def test_titles_are_unique() -> None:
@@ -113,14 +113,19 @@ def test_a_goal_says_the_number_that_it_asks_for(name: str) -> None:
 
 @each_lesson
 def test_the_first_table_of_traffic_is_bulk(name: str) -> None:
-    """The page's controls of flows are for the first bulk table. `CONTROLS` assumes that it is the first of all."""
-    assert LESSONS[name]["scenario"]["traffic"][0]["kind"] == "bulk"
+    """The page's controls of flows are for the first bulk table. `CONTROLS` assumes that it is the first of all.
+
+    Subscribers have traffic of their own, and no control of flows.
+    """
+    scenario = LESSONS[name]["scenario"]
+    assert "subscriber" in scenario or scenario["traffic"][0]["kind"] == "bulk"
 
 
 @each_lesson
 def test_a_run_is_short_enough_for_a_slider_to_feel_alive(name: str) -> None:
     scenario = scenarios.resolve(scenario_of(name, {}, 0, 1))
-    assert 20 <= scenarios.seconds(scenario["duration"]) <= 30
+    least = 12 if "subscriber" in scenario else 20
+    assert least <= scenarios.seconds(scenario["duration"]) <= 30
     packets = record_of(name, {}, 0, 1)["queues"]["down"]["packets"]
     assert packets is not None
     assert packets["forwarded"] <= 25e6 * 30 / 8 / 1514, "as many as 25 Mbit/s carry in 30 s"
@@ -153,7 +158,7 @@ def test_what_is_tried_has_a_control_that_can_be_set_so(name: str) -> None:
     lines = {f"lines.{number}" for number in range(len(lesson["lines"]))}
     assert lesson["try"]
     assert set(lesson["try"]) <= CONTROLS | lines
-    start = {"traffic.0.count": lesson["scenario"]["traffic"][0].get("count", 1)}
+    start = {"traffic.0.count": one.get("count", 1) for one in lesson["scenario"].get("traffic", [])[:1]}
     if "buffer" in lesson["scenario"]["bottleneck"]:
         start["bottleneck.buffer.bdp"] = lesson["scenario"]["bottleneck"]["buffer"]["bdp"]
     for key, value in [*start.items(), *lesson["try"].items()]:
@@ -198,6 +203,7 @@ PRAGUE: dict[str, Any] = {"traffic.0.cc": "prague"}
 LONG: dict[str, Any] = {"lines.0": "codel target 5ms interval 300ms"}
 HIGH: dict[str, Any] = {"lines.0": "codel target 40ms interval 100ms"}
 AIR: dict[str, Any] = {"lines.0": "mac80211"}
+STREET, HOME = "7-evening-at-an-isp", "isp.plans.0.down.delay_p95_ms.median"
 SLOW_AIR, SLOW_PING = "wifi.stations.1.airtime_percent", "apps.1.rtt_ms.p50"
 
 CLAIMS = [
@@ -229,6 +235,11 @@ CLAIMS = [
     Claim("and the fast one too", "6-wifi-airtime", {}, 1, PING, 200, 1000),
     Claim("stations share the air by time", "6-wifi-airtime", AIR, 0, SLOW_AIR, 45, 55),
     Claim("both have short pings", "6-wifi-airtime", AIR, 0, PING, 0, 60),
+    Claim("the tower holds packets back all evening", STREET, {}, 0, "isp.nodes.1.down.limiting_percent", 95, 100),
+    Claim("the link hardly ever does", STREET, {}, 0, "isp.nodes.0.down.limiting_percent", 0, 5),
+    Claim("with pfifo a home waits long", STREET, {}, 0, HOME, 450, 1500),
+    Claim("with cake about a tenth as long", STREET, {"lines.0": "cake"}, 0, HOME, 50, 120),
+    Claim("and half as long as on the big tower", STREET, {"node.0.down": "120mbit"}, 1, HOME, 130, 500),
 ]
 
 

@@ -78,7 +78,7 @@ def test_the_lesson_of_the_documentation_is_served_and_read_again(page: Path, he
 
 def test_the_lessons_of_the_page_are_lessons_of_ones_own() -> None:
     found = lessons.load(str(ROOT / "web" / "lessons"))
-    assert len(found) == 6
+    assert len(found) == 7
     assert all(one["goal"] and one["exercise"] == [] for one in found)
 
 
