@@ -154,31 +154,28 @@ WASM_OPT := --duplicate-function-elimination --optimize-instructions --coalesce-
   --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types --enable-multivalue
 
 # Two modules: the page starts with the small one, and fetches the complete simulator when a scenario needs it. Both
-# have the same JavaScript. `make web COMPLETE=` leaves the second one out, whose file is empty then. Without the places
-# of panics a module is smaller, and equal on all machines. Rust has no stable option for that.
-COMPLETE ?= complete
-module := target/web.module$(if $(COMPLETE),,.first)
-$(module): $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs web/node_modules/.made | web-tools
+# have the same JavaScript. Without the places of panics a module is smaller, and equal on all machines. Rust has no
+# stable option for that.
+target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bindgen/src/main.rs web/node_modules/.made | web-tools
 	@echo "building the simulator for the browser (two minutes the first time)"
 	@flags=; export RUSTC_BOOTSTRAP=1; \
 	  [ -d "$$(rustc --print target-libdir --target $(WASM))" ] || { flags='-Zbuild-std=std,panic_abort'; \
 	    export CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER="$$(command -v wasm-ld || echo rust-lld)"; }; \
-	  for features in "" $(COMPLETE); do \
+	  for features in "" complete; do \
 	    cargo build --config 'build.rustflags=["--remap-path-prefix=crates=", "-Zlocation-detail=none"]' --quiet --locked --profile web --package goodqueue-web --features "$$features" --target $(WASM) $$flags && \
 	    cargo run --quiet --locked --manifest-path crates/web/bindgen/Cargo.toml --target-dir target/bindgen -- \
 	      target/$(WASM)/web/goodqueue_web.wasm "web/wasm/$$features" || exit; \
 	  done
-	@: > web/wasm/complete.wasm
-	@[ -z "$(COMPLETE)" ] || cmp web/wasm/goodqueue_web.js web/wasm/complete/goodqueue_web.js
+	@cmp web/wasm/goodqueue_web.js web/wasm/complete/goodqueue_web.js
 	@web/node_modules/.bin/wasm-opt $(WASM_OPT) web/wasm/goodqueue_web_bg.wasm -o web/wasm/goodqueue_web_bg.wasm
-	@[ -z "$(COMPLETE)" ] || mv web/wasm/complete/goodqueue_web_bg.wasm web/wasm/complete.wasm
+	@mv web/wasm/complete/goodqueue_web_bg.wasm web/wasm/complete.wasm
 	@touch $@
 
 web/node_modules/.made: web/package.json web/package-lock.json | web-tools
 	@cd web && npm ci --silent || { echo "make web: npm cannot install what web/package-lock.json names; is its registry reachable?" >&2; exit 1; }
 	@touch $@
 
-python/goodqueue/page/index.html: $(module) web/node_modules/.made $(page_sources)
+python/goodqueue/page/index.html: target/web.module web/node_modules/.made $(page_sources)
 	@cd web && npm run --silent build -- --logLevel warn
 	@touch $@
 
