@@ -112,10 +112,11 @@ proptest! {
 
     /// Without reordering, SACKs say exactly what is missing, even if only one ACK in `thinned` arrives and a block has
     /// grown at both ends since the last one. It would be wrong to send again what the receiver has. (Probes and
-    /// timeouts may. Each block is in three ACKs in a row, RFC 2018.)
+    /// timeouts may. Each block is in three ACKs in a row, RFC 2018. Segments come 1 ms apart or more: Linux compresses
+    /// the ACKs of faster ones, up to 1 ms, and such an ACK may have news for more blocks than it has room for.)
     #[test]
     fn nothing_is_sent_again_that_was_not_lost(
-        lost in hash_set(0..800_u64, 0..30), config in config(), spacing in 100..3000_u64, thinned in 1..4_u64,
+        lost in hash_set(0..800_u64, 0..30), config in config(), spacing in 1000..3000_u64, thinned in 1..4_u64,
     ) {
         let mut pair = Pair::alike(config);
         pair.up = Path::drop(lost);
