@@ -94,9 +94,9 @@ def print_disciplines(lines: list[str]) -> None:
         print(f"{line:{width}}  " + "  ".join(f"{count:24.1f}" for count in counts), flush=True)
 
 
-def build(package: str, example: str, tree: Path = ROOT) -> Path:
-    """Build an example of ``tree`` and return its path."""
-    command = ["cargo", "build", "--release", "-p", package, "--example", example]
+def build(package: str, example: str, tree: Path = ROOT, extra: Sequence[str] = ()) -> Path:
+    """Build an example of ``tree``, with ``extra`` words for Cargo, and return its path."""
+    command = ["cargo", "build", "--release", "-p", package, "--example", example, *extra]
     command += ["--message-format", "json-render-diagnostics"]
     output = subprocess.run(command, cwd=tree, check=True, stdout=subprocess.PIPE, text=True).stdout
     messages = [json.loads(line) for line in output.splitlines()]

@@ -730,3 +730,6 @@ def qdisc_pair_ns(line: str, flows: int, backlog: int, pairs: int) -> tuple[floa
 
     Raises ValueError for a `line` that is refused.
     """
+
+def roofline_ns(flows: int, waiting: int, on_the_way: int, packets: int) -> float:
+    """Return the ns per packet that only the memory of a run takes, with its connections, queue and pipes."""

@@ -41,6 +41,7 @@ mod probe;
 mod receive;
 pub mod record;
 mod ring;
+pub mod roofline;
 pub mod scenario;
 mod sim;
 mod sockets;

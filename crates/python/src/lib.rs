@@ -28,6 +28,7 @@ use goodqueue_hosts::keys::KeyDoc;
 use goodqueue_hosts::traffic::KINDS;
 use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_netsim::path::HOPS;
+use goodqueue_netsim::roofline::Roofline;
 use goodqueue_netsim::scenario::reference::TABLES;
 use goodqueue_netsim::{Scenario, catalogue};
 use goodqueue_tcp::{Buffer, Difference, Stack};
@@ -36,7 +37,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::hint::black_box;
 use std::path::PathBuf;
+use std::time::Instant;
 
 pyo3::create_exception!(_goodqueue, ScenarioError, PyValueError, "A refused scenario: `key` and `message`.");
 
@@ -264,6 +267,18 @@ fn qdisc_pair_ns(py: Python<'_>, line: &str, flows: u32, backlog: u32, pairs: u6
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
+/// Returns the nanoseconds per packet that only moving the memory of `flows` connections and their packets takes.
+#[pyfunction]
+fn roofline_ns(py: Python<'_>, flows: u32, waiting: u32, on_the_way: u32, packets: u64) -> f64 {
+    py.detach(|| {
+        let mut memory = Roofline::new(flows, waiting, on_the_way);
+        black_box(memory.carry(packets / 4)); // into the caches
+        let started = Instant::now();
+        black_box(memory.carry(packets));
+        started.elapsed().as_secs_f64() * 1e9 / packets.max(1) as f64
+    })
+}
+
 /// Adds the class `T`, whose values live inside objects that Python's allocator places.
 ///
 /// Every class is added here, so that a class that needs more alignment than those objects have does not compile. A
@@ -341,5 +356,6 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(lines::toml_line, module)?)?;
     module.add_function(wrap_pyfunction!(replay, module)?)?;
     module.add_function(wrap_pyfunction!(record, module)?)?;
-    module.add_function(wrap_pyfunction!(qdisc_pair_ns, module)?)
+    module.add_function(wrap_pyfunction!(qdisc_pair_ns, module)?)?;
+    module.add_function(wrap_pyfunction!(roofline_ns, module)?)
 }

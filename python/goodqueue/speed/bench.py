@@ -1,7 +1,8 @@
 """Speed: bottleneck packets per CPU second in four standard cases, and nanoseconds per qdisc operation.
 
 Each case runs in its own process, with one thread. Only the simulation itself is timed, in CPU time. The printed figure
-is the median of several processes. Times depend on the machine: compare them only on the same machine.
+is the median of several processes. Times depend on the machine: compare them only on the same machine. Beside it stands
+the roofline: the time of a loop that only moves the same packets and touches the same connections.
 """
 
 import json
@@ -97,6 +98,12 @@ OVERFLOW = (10_000, 20_000)
 LOSS = 0.01
 """If a larger share of packets is dropped, the queue does not hold the backlog."""
 
+TARGET_MS = 5
+"""The queue of the roofline: CoDel's target."""
+
+MOVED = 4_000_000
+"""The number of packets that the roofline moves."""
+
 PAIRS = 200_000
 """The number of enqueues and dequeues per timing."""
 
@@ -112,6 +119,8 @@ class CaseResult:
     cpu_s: float
     packets_per_cpu_s: float
     floor_packets_per_cpu_s: float
+    memory_ns: float
+    """The nanoseconds per packet of a loop that only moves the packets, and touches the connections' memory."""
     max_rss_mb: float
     """The greatest resident memory of the process, with the interpreter, in 10^6 bytes."""
 
@@ -266,6 +275,9 @@ def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
     """Measure ``case`` and return the result of median speed. Raises UserError."""
     middle = middle_run(case, quick, repeats)
     duration = case.duration_s / (QUICK if quick else 1)
+    per_ms = middle["packets"] / duration / 1e3
+    sizes = f"{case.flows}, {int(TARGET_MS * per_ms)}, {int(float(case.rtt.removesuffix('ms')) / 2 * per_ms)}"
+    memory = [apart("bench", f"bench.memory_ns({sizes}, {quick})", f"case {case.name}") for _ in range(repeats)]
     plural = "flow" if case.flows == 1 else "flows"
     return CaseResult(
         case=case.name,
@@ -274,8 +286,16 @@ def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
         cpu_s=middle["cpu_s"],
         packets_per_cpu_s=middle["packets_per_cpu_s"],
         floor_packets_per_cpu_s=case.floor_mpps * 1e6,
+        memory_ns=statistics.median(one["ns"] for one in memory),
         max_rss_mb=middle["max_rss_bytes"] / 1e6,
     )
+
+
+def memory_ns(flows: int, waiting: int, on_the_way: int, quick: bool) -> dict[str, float]:
+    """Return the nanoseconds per packet that only the memory of a run takes. The numbers are of packets."""
+    from goodqueue._goodqueue import roofline_ns
+
+    return {"ns": roofline_ns(flows, waiting, on_the_way, MOVED // (QUICK if quick else 1))}
 
 
 def run_qdisc(line: str, quick: bool, repeats: int = 5) -> QdiscResult:

@@ -23,14 +23,19 @@ def bench_tables(
             "case": f"({result.case}) {result.description}",
             "speed\nM packets/CPU s": number(result.packets_per_cpu_s / 1e6, 2),
             "aim\nM/CPU s": number(result.floor_packets_per_cpu_s / 1e6, 0),
+            "packet\nns": number(1e9 / result.packets_per_cpu_s, 0),
+            "its memory\nns": number(result.memory_ns, 0),
             "packets\nM": number(result.packets / 1e6, 2),
             "CPU\ns": number(result.cpu_s, 2),
             "memory\nMB": number(result.max_rss_mb, 0),
         }
         for result in cases
     ]
-    note = "Packets that the down bottleneck forwarded; memory is the process's greatest, the interpreter included."
-    speed = Table.of("CUBIC flows simulated by one thread", rows, [note], ("case",))
+    notes = [
+        "Packets that the down bottleneck forwarded; memory in MB is the process's greatest, the interpreter included.",
+        "Its memory: what a packet would take if it were only moved, and the connections' memory only touched.",
+    ]
+    speed = Table.of("CUBIC flows simulated by one thread", rows, notes, ("case",))
     users = [users_table([web], "(v) Users of the web simulated by one thread")] if web else []
     others = [*([_peers(peers)] if peers else []), *([_web_peers(web_peers)] if web_peers else [])]
     return [speed, *users, *others, _costs(qdiscs)]

@@ -19,7 +19,7 @@ use crate::direction::Side;
 use crate::keys::{Key, Size, Span, Values};
 use crate::probe::delay::{FlowDelays, Summary};
 use crate::probe::rounded;
-use connection::{Asked, CF_MACH, Connection, DRAFT};
+use connection::{Asked, CF_MACH, Connection, DRAFT, Messages};
 use goodqueue_units::{Duration, Instant, Stream as Random};
 use judge::{Draft, Found, Judge, Sample};
 use mach::Mach;
@@ -135,6 +135,13 @@ impl Client {
         }
     }
 
+    const fn messages(self) -> &'static Messages {
+        match self {
+            Self::Draft => &DRAFT,
+            Self::CfMach => &CF_MACH,
+        }
+    }
+
     const fn limit(self) -> Option<Duration> {
         match self {
             Self::Draft => None,
@@ -233,8 +240,7 @@ impl Rpm {
     }
 
     fn open(&mut self, is_load: bool, host: &mut dyn Host) {
-        let messages = if self.client == Client::CfMach { &CF_MACH } else { &DRAFT };
-        let connection = Connection::open(is_load, messages, host);
+        let connection = Connection::open(is_load, self.client.messages(), host);
         if is_load {
             self.loads.push(connection.socket);
         }

@@ -40,6 +40,11 @@ impl Mach {
         }
     }
 
+    /// Returns whether goodput and responsiveness were both stable once.
+    fn is_sure(&self) -> bool {
+        self.is_goodput_stable && self.stable.is_some()
+    }
+
     /// Returns the responsiveness of the probes that began in the four intervals until the end of interval `number`.
     fn conclude(&self, number: u64) -> Option<Found> {
         let end = |number: u64| Duration::from_nanos(number * self.interval.as_nanos());
@@ -75,7 +80,7 @@ impl Judge for Mach {
         if is_stable(&self.rpms) {
             self.stable = found;
         }
-        self.is_goodput_stable && self.stable.is_some()
+        self.is_sure()
     }
 
     fn goodput_bps(&self) -> f64 {
@@ -87,7 +92,7 @@ impl Judge for Mach {
     }
 
     fn confidence(&self) -> Confidence {
-        Confidence::of(self.rpms.len(), self.is_goodput_stable && self.stable.is_some())
+        Confidence::of(self.rpms.len(), self.is_sure())
     }
 }
 
