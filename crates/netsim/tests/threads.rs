@@ -110,6 +110,66 @@ fn links_that_are_more_than_a_fixed_rate_stay_the_same() {
     }
 }
 
+/// Segments enter the first hop by its gate and datagrams at once, some flows cross a part of the hops or none one way, and both
+/// directions change during the run.
+#[test]
+fn rows_of_hops_stay_the_same() {
+    for (at, link) in links().into_iter().enumerate() {
+        let mut scenario = smallest();
+        scenario["duration"] = json!("700ms");
+        scenario["warmup"] = json!("100ms");
+        scenario["path"]["rtt"] = json!("12ms");
+        scenario["series"] =
+            json!({"interval": "100ms", "tcp": true, "packets": {"from": "30ms", "to": "31ms"}});
+        scenario["change"] = json!([
+            {"at": "300ms", "hop": "street", "rate": "5mbit"},
+            {"at": "400ms", "hop": "sea", "delay": "1ms"},
+        ]);
+        let mut home = link.clone();
+        for (key, value) in
+            [("kind", "link"), ("name", "home"), ("direction", "up"), ("before", "bottleneck")]
+        {
+            home[key] = json!(value);
+        }
+        scenario["hop"] = json!([
+            home,
+            {"kind": "link", "name": "street", "rate": "12mbit", "qdisc": "codel", "before": "bottleneck"},
+            {"kind": "wire", "name": "sea", "delay": "3ms", "jitter": "1ms", "loss": "1%"},
+            {"kind": "wire", "name": "sea back", "direction": "up", "duplicate": "2%"},
+        ]);
+        scenario["bottleneck"] = link;
+        scenario["traffic"] = together();
+        let parts =
+            [json!(["bottleneck", "sea back"]), json!(["home"]), json!(["home", "sea"]), json!(["street"])];
+        for (flows, hops) in
+            scenario["traffic"].as_array_mut().unwrap().iter_mut().skip(1 + at % 2).zip(parts)
+        {
+            flows["hops"] = hops;
+        }
+        assert_same(&scenario, 2 + at % 3, 2);
+    }
+}
+
+/// A cell has one air for both directions, so the order of what hosts at both of its ends send matters.
+#[test]
+fn cells_stay_the_same() {
+    for (qdisc, standard, rate) in [("mac80211", "802.11n", "mcs7"), ("fq_codel", "802.11b", "minstrel")] {
+        let mut scenario = smallest();
+        scenario["duration"] = json!("700ms");
+        scenario["warmup"] = json!("100ms");
+        scenario["path"]["rtt"] = json!("12ms");
+        scenario["series"] = json!({"interval": "100ms"});
+        let station: Vec<_> =
+            ["a", "b", "c"].map(|name| json!({"name": name, "rate": rate, "snr": 20})).into();
+        scenario["bottleneck"] = json!({"qdisc": qdisc, "wifi": {"standard": standard, "station": station}});
+        scenario["traffic"] = together();
+        for (at, flows) in scenario["traffic"].as_array_mut().unwrap().iter_mut().enumerate() {
+            flows["station"] = json!(["a", "b", "c"][at % 3]);
+        }
+        assert_same(&scenario, 3, 2);
+    }
+}
+
 /// Each of these would give another record, or fail, if it were cut.
 #[test]
 fn what_cannot_be_cut_says_so() {
@@ -118,20 +178,17 @@ fn what_cannot_be_cut_says_so() {
         scenario[key] = value;
         scenario
     };
-    let wire = json!([{"kind": "wire", "name": "sea", "delay": "1ms"}]);
     let bulk = |more: Value| {
         let mut entry = json!({"kind": "bulk"});
         entry.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         json!([entry])
     };
-    let mut cell = with(
-        "bottleneck",
-        json!({"qdisc": "fq_codel", "wifi": {"standard": "802.11n", "station": [{"name": "a", "rate": "mcs7"}]}}),
-    );
-    cell["traffic"][0]["station"] = json!("a");
+    let mut host = with("host", json!([{"name": "pc", "rate": "100mbit", "qdisc": "fq"}]));
+    host["traffic"][0]["host"] = json!("pc");
+    let card = json!({"rate": "10mbit", "qdisc": "codel", "rx_usecs": 200, "gro": true});
     for (scenario, words) in [
-        (with("hop", wire), "more than one queue"),
-        (cell, "more than one queue"),
+        (host, "a host has a queue of its own"),
+        (with("bottleneck", card), "a card receives"),
         (with("change", json!([{"at": "1ms", "rtt": "9ms"}])), "RTT changes"),
         (with("path", json!({"rtt": "0s"})), "near 0"),
         (with("traffic", bulk(json!({"rtt": "100us"}))), "near 0"),

@@ -236,7 +236,6 @@ impl Simulation {
             bottlenecks.into_iter().chain(hops).any(|link| matches!(link.line, Line::Foreign(_)));
         let rules = [
             (threads < 2, "no more were asked for"),
-            (self.row.is_some(), "packets cross more than one queue, or a host's, or a Wi-Fi cell"),
             (has_own_queue, "a host has a queue of its own"),
             (Cards::are_in(&self.scenario), "a card receives"),
             (has_foreign, "a discipline is written in Python"),
