@@ -110,8 +110,8 @@ fn links_that_are_more_than_a_fixed_rate_stay_the_same() {
     }
 }
 
-/// Segments enter the first hop by its gate and datagrams at once, some flows cross a part of the hops or none one way, and both
-/// directions change during the run.
+/// Segments enter the first hop by its gate and datagrams at once, some flows cross a part of the hops or none one way,
+/// and hops change during the run.
 #[test]
 fn rows_of_hops_stay_the_same() {
     for (at, link) in links().into_iter().enumerate() {
