@@ -51,9 +51,9 @@ def test_the_command_and_the_function_take_threads(goodqueue: Callable[..., Resu
 
 
 def test_a_run_that_cannot_be_cut_says_why(goodqueue: Callable[..., Result]) -> None:
-    result = goodqueue("run", str(ROOT / "examples/wifi.toml"), "--threads", "2", "--json")
-    assert "one thread: packets cross more than one queue" in result.err
-    assert json.loads(result.out)["wifi"]
+    result = goodqueue("run", str(ROOT / "examples/host-stack.toml"), "--threads", "2", "--json")
+    assert "one thread: a host has a queue of its own" in result.err
+    assert json.loads(result.out)["hosts"]
 
 
 def test_a_run_with_another_packages_endpoints_says_why(

@@ -30,17 +30,30 @@ const HALF: u64 = DAYS / 2;
 pub(crate) struct Entry(u128);
 
 impl Entry {
+    #[cfg(feature = "threads")]
+    pub(crate) const FIRST: Self = Self(0);
     pub(crate) const NEVER: Self = Self(u128::MAX);
 
     /// Returns the entry of a component whose rank is its own number.
     #[inline]
     pub(crate) fn new(time: Instant, component: Component) -> Self {
-        Self::ranked(time, component.index() as u32, component)
+        Self::ranked(time, component.index() as u32, component.index() as u32)
     }
+    /// Returns the entry of `rank` at `time`. At equal ranks `last` decides: the number of the component.
     #[inline]
-    pub(crate) fn ranked(time: Instant, rank: u32, component: Component) -> Self {
-        let places = u64::from(rank) << 32 | component.index() as u64;
-        Self(u128::from(time.as_nanos()) << 64 | u128::from(places))
+    pub(crate) fn ranked(time: Instant, rank: u32, last: u32) -> Self {
+        Self::at(time, u64::from(rank) << 32 | u64::from(last))
+    }
+    /// Returns the entry at `time` whose other parts are `turn`.
+    #[inline]
+    pub(crate) fn at(time: Instant, turn: u64) -> Self {
+        Self(u128::from(time.as_nanos()) << 64 | u128::from(turn))
+    }
+    /// Returns what decides at equal times.
+    #[cfg(feature = "threads")]
+    #[inline]
+    pub(crate) fn turn(self) -> u64 {
+        self.0 as u64
     }
     #[inline]
     pub(crate) fn time(self) -> Instant {
@@ -141,7 +154,7 @@ impl Calendar {
 
     /// Plans `component` for `time` and replaces its earlier plan. [`Instant::MAX`] removes the plan.
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
-        let entry = Entry::ranked(time, self.rank(component), component);
+        let entry = Entry::ranked(time, self.rank(component), component.index() as u32);
         let plan = &mut self.plans[component];
         if std::mem::replace(plan, time) == time {
             return; // the plan is the same as before

@@ -110,6 +110,12 @@ impl Components {
         Component(self.flows + 2 * flow.number() + timer as u32)
     }
 
+    /// Returns the parts of a row.
+    #[cfg(feature = "threads")]
+    pub(crate) fn of_row(&self) -> impl Iterator<Item = Component> + use<> {
+        (self.row..self.flows).map(Component)
+    }
+
     /// Returns the rank of the connections of the application of `flow`, at equal times.
     pub(crate) fn rank_of_sockets(&self, flow: FlowId) -> u32 {
         self.sockets + flow.number()

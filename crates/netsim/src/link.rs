@@ -117,18 +117,6 @@ impl Link {
         link
     }
 
-    /// Returns whether the link has a fixed rate, and nothing beside it.
-    #[cfg(feature = "threads")]
-    pub(crate) fn is_plain(&self) -> bool {
-        self.special.is_none()
-    }
-
-    /// Returns whether the discipline is from outside the registry.
-    #[cfg(feature = "threads")]
-    pub(crate) fn is_foreign(&self) -> bool {
-        matches!(self.qdisc, Discipline::Foreign(_))
-    }
-
     /// Sets `patience`. It is zero if there is an observer, which must be told everything at the right time. It is
     /// also zero if the discipline holds packets back: then its answer depends on the time at which it is asked.
     /// Otherwise the link has time until the next packet on the wire could come out of a pipe.

@@ -93,9 +93,11 @@ impl Pipes {
 
     /// Returns the shortest of the delays, or zero if packets of any flow go on to another hop.
     pub(crate) fn least_delay(&self) -> Duration {
-        if self.lead_on() {
-            return Duration::ZERO;
-        }
+        if self.lead_on() { Duration::ZERO } else { self.shortest() }
+    }
+
+    /// Returns the shortest of the delays.
+    pub(crate) fn shortest(&self) -> Duration {
         self.pipes.iter().map(|pipe| pipe.delay).min().unwrap_or(Duration::ZERO)
     }
 
@@ -118,6 +120,12 @@ impl Pipes {
         let was_empty = pipe.on_the_way.is_empty();
         pipe.on_the_way.push_back((out, *packet));
         was_empty.then_some(out)
+    }
+
+    /// Returns the number of pipes.
+    #[cfg(feature = "threads")]
+    pub(crate) fn count(&self) -> usize {
+        self.pipes.len()
     }
 
     /// Puts `packet` into the pipe `id`, from which it comes out at `time`. Returns `time` if the pipe was empty.

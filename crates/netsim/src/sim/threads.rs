@@ -1,21 +1,24 @@
 //! One run on several threads, with the same bytes as on one.
 //!
 //! What enters a wire comes out half a base RTT later. There a run is cut into parts: the link down, the link up, and
-//! shards of the flows, each with both hosts of its flows. All parts run at once, through windows of half the shortest
-//! such delay. The links are one window behind the hosts: so each part has all packets that can arrive in its window
-//! before the window begins, and no part ever takes anything back (a conservative parallel simulation, R. M.
-//! Fujimoto, Communications of the ACM 33(10), 1990).
+//! shards of the flows, each with both hosts of its flows. If packets cross a row of hops or a cell, one part has
+//! everything between the hosts. All parts run at once, through windows of half the shortest such delay. The links are
+//! one window behind the hosts: so each part has all packets that can arrive in its window before the window begins,
+//! and no part ever takes anything back (a conservative parallel simulation, R. M. Fujimoto, Communications of the ACM
+//! 33(10), 1990).
 //!
 //! Each part is a simulation of the whole scenario in which only its own components act. At equal times the component
-//! with the lower number acts first, as in a run on one thread. So a link takes what the shards sent in exactly the
+//! with the lower number acts first, as in a run on one thread. One pipe may deliver several packets at the same time,
+//! also to different shards: then their order in the pipe decides. So a link takes what the shards sent in exactly the
 //! order in which it would have come from one, and the record does not depend on the number of threads or shards.
 
 use super::Simulation;
+use super::cards::Cards;
 use super::crew::Crew;
 use super::part::{Part, Role};
 use crate::flow::{Flow, Source};
 use crate::ids::{LinkId, Number};
-use crate::link::Link;
+use crate::scenario::Line;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 use std::mem::swap;
@@ -31,9 +34,6 @@ const LONG: f64 = 1e6;
 /// half a microsecond, and to meet at the end of a window takes some.
 const BUSY: f64 = 100.0;
 
-/// The links of a run: one per direction.
-const LINKS: usize = Direction::ALL.len();
-
 /// The shards per thread: more than one, because links and shards take different times.
 const SHARDS: usize = 2;
 
@@ -43,8 +43,10 @@ const SHORTEST: Duration = Duration::from_micros(200);
 
 /// A run that is cut into parts.
 pub struct Threaded {
-    /// The links of both directions, then the shards.
+    /// The parts with links, then the shards.
     parts: Vec<Mutex<Part>>,
+    /// The number of parts with links.
+    links: usize,
     threads: usize,
     /// No packet takes less time from a link to its host.
     delay: Duration,
@@ -77,20 +79,21 @@ impl Threaded {
         }
         let shards = (SHARDS * threads).min(run.flows.len());
         let delay = run.least_delay();
-        let mut parts = Vec::new();
-        for place in 1..LINKS + shards {
+        let directions: &'static [Direction] = &Direction::ALL;
+        let mut of_links = directions.chunks(if run.row.is_some() { directions.len() } else { 1 });
+        let (links, mut parts) = (of_links.len(), Vec::new());
+        for place in 1..links + shards {
             let Ok(copy) = Simulation::new(run.scenario.clone()) else {
                 return Err(Box::new((run, "the scenario cannot be built twice")));
             };
-            parts.push(match place {
-                1 => Part::link(copy, Direction::Down, shards),
-                2 => Part::link(copy, Direction::Up, shards),
-                _ => Part::hosts(copy, place - LINKS, shards),
+            parts.push(match of_links.next() {
+                Some(directions) => Part::links(copy, directions, shards),
+                None => Part::hosts(copy, place - links, shards, links),
             });
         }
-        parts.insert(LINKS, Part::hosts(run, 0, shards));
+        parts.insert(links, Part::hosts(run, 0, shards, links));
         let reached = Reached { links: Instant::ZERO, hosts: Instant::ZERO };
-        Ok(Self { parts: parts.into_iter().map(Mutex::new).collect(), threads, delay, reached })
+        Ok(Self { parts: parts.into_iter().map(Mutex::new).collect(), links, threads, delay, reached })
     }
 
     /// Returns the length of the run.
@@ -120,7 +123,7 @@ impl Threaded {
                 let next = (links + delay).min(hosts + delay / 2).min(end);
                 reached = Reached { links: hosts, hosts: next };
                 events += crew.round(reached);
-                exchange(parts);
+                exchange(parts, self.links);
             }
         });
         self.reached = reached;
@@ -132,10 +135,12 @@ impl Threaded {
         let now = Instant::ZERO + self.elapsed();
         let parts =
             self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
-        let mut links: Vec<_> = parts.map(|part| part.run).collect();
-        let mut shards = links.split_off(LINKS);
-        for (direction, link) in Direction::ALL.into_iter().zip(&mut links) {
-            give_link(direction, link, &mut shards);
+        let mut parts: Vec<_> = parts.collect();
+        let mut shards: Vec<_> = parts.drain(self.links..).map(|part| part.run).collect();
+        for Part { mut run, role } in parts {
+            if let Role::Links(links) = role {
+                give_links(links.directions, &mut run, &mut shards);
+            }
         }
         let others = shards.split_off(1);
         let Some(mut whole) = shards.pop() else { unreachable!("there is a shard") };
@@ -145,33 +150,38 @@ impl Threaded {
     }
 }
 
-/// Hands over what the parts have for each other.
-fn exchange(parts: &[Mutex<Part>]) {
-    let (links, shards) = parts.split_at(LINKS);
+/// Hands over what the parts have for each other. The first `links` parts have links.
+fn exchange(parts: &[Mutex<Part>], links: usize) {
+    let (links, shards) = parts.split_at(links);
     let mut shards: Vec<_> = shards.iter().map(lock).collect();
-    for link in links {
-        let mut link = lock(link);
-        let Role::Link { direction, sent, arrivals } = &mut link.role else { continue };
-        for (shard, (sent, arrived)) in shards.iter_mut().zip(sent.iter_mut().zip(arrivals)) {
+    for (place, part) in links.iter().enumerate() {
+        let mut part = lock(part);
+        let Role::Links(links) = &mut part.role else { continue };
+        for (number, shard) in shards.iter_mut().enumerate() {
             let Part { run, role, .. } = &mut **shard;
             if let (Some(shelf), Role::Hosts { arrivals }) = (&mut run.shelf, role) {
-                swap(sent, &mut shelf.sent[*direction]);
-                swap(arrived, &mut arrivals[*direction]);
+                swap(&mut links.sent[number], &mut shelf.sent[place]);
+                for &direction in links.directions {
+                    swap(&mut links.arrivals[direction][number], &mut arrivals[direction]);
+                }
             }
         }
     }
 }
 
-/// Gives the first of `shards` the link of `direction`, which the packets crossed, and each flow what only the link
-/// knows of it.
-fn give_link(direction: Direction, link: &mut Simulation, shards: &mut [Simulation]) {
-    let (id, count) = (LinkId::bottleneck(direction), shards.len());
-    swap(&mut shards[0].links[id], &mut link.links[id]);
-    for flow in link.flows.numbers().filter(|flow| link.flows[*flow].direction == direction) {
+/// Gives the first of `shards` what the packets of `directions` crossed, which `links` has, and each flow what is only
+/// known there.
+fn give_links(directions: &[Direction], links: &mut Simulation, shards: &mut [Simulation]) {
+    let count = shards.len();
+    for id in directions.iter().copied().map(LinkId::bottleneck) {
+        swap(&mut shards[0].links[id], &mut links.links[id]);
+    }
+    swap(&mut shards[0].row, &mut links.row);
+    for flow in links.flows.numbers().filter(|flow| directions.contains(&links.flows[*flow].direction)) {
         let own = &mut shards[flow.index() % count];
-        own.flows[flow].baseline.fates.dropped = link.flows[flow].baseline.fates.dropped;
+        own.flows[flow].baseline.fates.dropped = links.flows[flow].baseline.fates.dropped;
         if own.flow_series.get(flow).is_some() {
-            let dropped = &mut link.flow_series[flow].dropped_packets;
+            let dropped = &mut links.flow_series[flow].dropped_packets;
             swap(&mut own.flow_series[flow].dropped_packets, dropped);
         }
     }
@@ -196,18 +206,20 @@ fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation) {
 
 impl Simulation {
     /// Returns whether to cut a run if nobody says on how many threads it runs: it is long, and in each of its windows
-    /// the threads have work.
+    /// the threads have work. For rows and cells, whose one part has everything between the hosts, no gain was measured
+    /// yet.
     #[must_use]
     pub fn is_worth_cutting(&self) -> bool {
         let rates = Direction::ALL.map(|direction| self.scenario.link(direction).rate.0.as_bps());
         let packets =
             |time: Duration| rates.iter().sum::<u64>() as f64 * time.as_secs_f64() / FULL_FRAME_BITS;
-        packets(self.duration()) > LONG && packets(self.least_delay() / 2) > BUSY
+        self.row.is_none() && packets(self.duration()) > LONG && packets(self.least_delay() / 2) > BUSY
     }
 
     /// Returns the shortest time from a link to a host.
     fn least_delay(&self) -> Duration {
-        self.links.iter().map(|link| link.pipes.least_delay()).min().unwrap_or(Duration::ZERO)
+        let [down, up] = Direction::ALL.map(|way| self.links[LinkId::bottleneck(way)].pipes.shortest());
+        down.min(up)
     }
 
     /// Returns why the run stays on one thread, or `None` if it can be cut.
@@ -218,11 +230,16 @@ impl Simulation {
             Source::Isochronous(_) | Source::Outside { .. } => false,
         };
         let is_outside = |flow: &Flow| matches!(&flow.source, Source::Outside { .. });
+        let has_own_queue = self.row.as_ref().is_some_and(|row| row.have_own_queues());
+        let bottlenecks = Direction::ALL.map(|direction| self.scenario.link(direction));
+        let hops = self.scenario.hops.list.iter().filter_map(|hop| hop.link.as_ref());
+        let has_foreign =
+            bottlenecks.into_iter().chain(hops).any(|link| matches!(link.line, Line::Foreign(_)));
         let rules = [
             (threads < 2, "no more were asked for"),
-            (self.row.is_some(), "packets cross more than one queue, or a host's, or a Wi-Fi cell"),
-            (self.links.iter().any(|link| !link.is_plain()), "a link is more than a fixed rate"),
-            (self.links.iter().any(Link::is_foreign), "a discipline is written in Python"),
+            (has_own_queue, "a host has a queue of its own"),
+            (Cards::are_in(&self.scenario), "a card receives"),
+            (has_foreign, "a discipline is written in Python"),
             (self.flows.iter().any(is_own), "a congestion control is written in Python"),
             (self.flows.iter().any(is_outside), "a flow's endpoints are another program's"),
             (self.autorate.is_some(), "a program sets the rates"),

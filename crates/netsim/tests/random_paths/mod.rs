@@ -294,7 +294,7 @@ impl Draws<'_> {
 }
 
 /// Writes a file whose name contains this process and thread, and returns its name.
-fn file(name: &str, content: &[u8]) -> String {
+pub(crate) fn file(name: &str, content: &[u8]) -> String {
     let thread: String =
         format!("{:?}", std::thread::current().id()).chars().filter(char::is_ascii_digit).collect();
     let name = format!("goodqueue-paths-{}-{thread}-{name}", std::process::id());
