@@ -93,16 +93,22 @@ fn links() -> Vec<Value> {
     ]
 }
 
+/// Returns less than a second of [`together`].
+fn short() -> Value {
+    let mut scenario = smallest();
+    scenario["duration"] = json!("700ms");
+    scenario["warmup"] = json!("100ms");
+    scenario["path"]["rtt"] = json!("12ms");
+    scenario["traffic"] = together();
+    scenario
+}
+
 /// Packets for hosts of several shards leave these links at the same nanosecond, and the hosts answer at once: the
 /// answers would be taken in another order if only their time and pipe decided.
 #[test]
 fn links_that_are_more_than_a_fixed_rate_stay_the_same() {
     for (at, link) in links().into_iter().enumerate() {
-        let mut scenario = smallest();
-        scenario["duration"] = json!("700ms");
-        scenario["warmup"] = json!("100ms");
-        scenario["path"]["rtt"] = json!("12ms");
-        scenario["traffic"] = together();
+        let mut scenario = short();
         scenario["bottleneck"] = link;
         assert_same(&scenario, 2 + at % 3, 2);
         scenario["bottleneck"]["up"] = json!({"rate": "2mbit", "qdisc": "pfifo limit 30"});
@@ -115,10 +121,7 @@ fn links_that_are_more_than_a_fixed_rate_stay_the_same() {
 #[test]
 fn rows_of_hops_stay_the_same() {
     for (at, link) in links().into_iter().enumerate() {
-        let mut scenario = smallest();
-        scenario["duration"] = json!("700ms");
-        scenario["warmup"] = json!("100ms");
-        scenario["path"]["rtt"] = json!("12ms");
+        let mut scenario = short();
         scenario["series"] =
             json!({"interval": "100ms", "tcp": true, "packets": {"from": "30ms", "to": "31ms"}});
         scenario["change"] = json!([
@@ -138,7 +141,6 @@ fn rows_of_hops_stay_the_same() {
             {"kind": "wire", "name": "sea back", "direction": "up", "duplicate": "2%"},
         ]);
         scenario["bottleneck"] = link;
-        scenario["traffic"] = together();
         let parts =
             [json!(["bottleneck", "sea back"]), json!(["home"]), json!(["home", "sea"]), json!(["street"])];
         for (flows, hops) in
@@ -154,15 +156,11 @@ fn rows_of_hops_stay_the_same() {
 #[test]
 fn cells_stay_the_same() {
     for (qdisc, standard, rate) in [("mac80211", "802.11n", "mcs7"), ("fq_codel", "802.11b", "minstrel")] {
-        let mut scenario = smallest();
-        scenario["duration"] = json!("700ms");
-        scenario["warmup"] = json!("100ms");
-        scenario["path"]["rtt"] = json!("12ms");
+        let mut scenario = short();
         scenario["series"] = json!({"interval": "100ms"});
         let station: Vec<_> =
             ["a", "b", "c"].map(|name| json!({"name": name, "rate": rate, "snr": 20})).into();
         scenario["bottleneck"] = json!({"qdisc": qdisc, "wifi": {"standard": standard, "station": station}});
-        scenario["traffic"] = together();
         for (at, flows) in scenario["traffic"].as_array_mut().unwrap().iter_mut().enumerate() {
             flows["station"] = json!(["a", "b", "c"][at % 3]);
         }

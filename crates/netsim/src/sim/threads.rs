@@ -206,8 +206,7 @@ fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation) {
 
 impl Simulation {
     /// Returns whether to cut a run if nobody says on how many threads it runs: it is long, and in each of its windows
-    /// the threads have work. For rows and cells, whose one part has everything between the hosts, no gain was measured
-    /// yet.
+    /// the threads have work. Rows and cells gain too little for that: one part has everything between the hosts.
     #[must_use]
     pub fn is_worth_cutting(&self) -> bool {
         let rates = Direction::ALL.map(|direction| self.scenario.link(direction).rate.0.as_bps());
