@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from instructions import STANDARD_CASES, build, scenario
+from instructions import STANDARD_CASES, Case, build, scenario
 
 #: The first expression that a file's path matches names the part.
 PARTS = {
@@ -39,21 +39,19 @@ def main() -> int:
     """Print the table."""
     debug = ["--config", 'profile.release.debug="line-tables-only"', "--target-dir", "target/parts"]
     program = build("goodqueue-netsim", "packets", extra=debug)
-    columns = [per_packet(program, case.name) for case in STANDARD_CASES]
+    columns = [per_packet(program, case) for case in STANDARD_CASES]
     names = [case.name for case in STANDARD_CASES]
     print("| instructions per packet | " + " | ".join(names) + " |\n|---|" + "---|" * len(names))
     for part in PARTS:
         print(f"| {part} | " + " | ".join(f"{column[part]:.0f}" for column in columns) + " |")
-    print("| all | " + " | ".join(f"{column.total():.0f}" for column in columns) + " |")
+    print("| all | " + " | ".join(f"{sum(column.values()):.0f}" for column in columns) + " |")
     return 0
 
 
-def per_packet(program: Path, name: str) -> Counter[str]:
-    """Return the instructions per packet of each part, in the case of this name."""
-    case = next(case for case in STANDARD_CASES if case.name == name)
+def per_packet(program: Path, case: Case) -> dict[str, float]:
+    """Return the instructions per packet of each part in ``case``."""
     (short, few), (long, many) = (count([str(program), scenario(case, times)]) for times in (1, 2))
-    long.subtract(short)
-    return Counter({part: instructions / (many - few) for part, instructions in long.items()})  # type: ignore[misc]
+    return {part: (long[part] - short[part]) / (many - few) for part in PARTS}
 
 
 def count(command: list[str]) -> tuple[Counter[str], int]:
