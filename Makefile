@@ -87,9 +87,11 @@ rust:
 	@touch $@
 
 # The install is editable: the package stays in place, and a change of Python code needs no build.
+# `.ci/run` sets another of cargo's profiles.
+.venv/.package: PROFILE ?= release
 .venv/.package: .venv/.maturin pyproject.toml $(rust_sources)
-	@echo "building goodqueue (release; about a minute the first time)"
-	@PIP_NO_INDEX=1 $(BIN)/maturin develop --release >.venv/build.log 2>&1 \
+	@echo "building goodqueue ($(PROFILE); about a minute the first time)"
+	@PIP_NO_INDEX=1 $(BIN)/maturin develop --profile $(PROFILE) >.venv/build.log 2>&1 \
 	  || { cat .venv/build.log >&2; echo "make: the build failed; the lines above say where" >&2; exit 1; }
 	@touch $@
 

@@ -81,13 +81,14 @@ def built(tree: Path, recipes: Sequence[Recipe]) -> Path:
     members = ", ".join(f'"crates/{name}"' for name in CHANGED)
     workspace = re.sub(r"members = \[.*?\]", f"members = [{members}]", workspace, flags=re.DOTALL)
     workspace = re.sub(rf'path = "(?!crates/({"|".join(CHANGED)})")', f'path = "{ROOT}/', workspace)
-    (tree / "Cargo.toml").write_text(workspace + "\n[profile.dev]\ndebug = false\nincremental = false\nopt-level = 1\n")
+    (tree / "Cargo.toml").write_text(workspace)
     for recipe in recipes:
         recipe.follow(tree)
     add_a_number(tree)
     target = ROOT / "target" / "recipes"
     command = [cargo(), "build", "--quiet", "--offline", "--package", "goodqueue-python", "--target-dir", str(target)]
-    done = subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)
+    env = os.environ | {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_INCREMENTAL": "0"}
+    done = subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr
     assert not done.stderr, "a recipe that warns is not one to follow"
     package = tree / "python" / "goodqueue"
