@@ -123,6 +123,7 @@ NEEDS = {
     "irtt": Need(programs("irtt"), "irtt"),
     "link": Need(link, remedy="user namespaces, and a checkout and a Python that every user may read"),
     "mount": Need(mounts, remedy="root, who may mount"),
+    "ns2": Need(programs("ns"), "ns2"),
     "pasta": Need(programs("pasta"), "passt"),
     "ping": Need(programs("ping"), "iputils-ping"),
     "page": Need(page, remedy="make web, which needs Node 20.19 or newer"),

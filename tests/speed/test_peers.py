@@ -1,8 +1,10 @@
 """The benchmark's peers: how their output is read, and that no failure of theirs breaks the benchmark."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ from conftest import Result
 from goodqueue.speed import bench, bench_peers, bench_tables, bench_wifi, peers
 
 OF_CASE_I = bench_peers.of_case(bench.CASES[0])
+NS2 = ("ns-2 bare", "ns-2 monitored")
 
 LINE = '{"version": "9.9", "qdisc": "codel", "simulated_s": 10, "packets": 8000, "wire_bytes": 1500}'
 
@@ -72,9 +75,9 @@ def nothing_installed(install: Callable[[str, str], Path]) -> None:
 
 def test_a_peer_that_is_not_installed_is_listed_with_its_package(nothing_installed: None) -> None:
     results = by_name(peers.compare(own, 1, OF_CASE_I))
-    assert list(results) == ["goodqueue", "ns-2", "ns-3"]
+    assert list(results) == ["goodqueue", *NS2, "ns-3"]
     assert results["goodqueue"].packets_per_cpu_s == pytest.approx(8e6)
-    assert results["ns-2"].note == "not installed (apt-get install ns2)"
+    assert [results[name].note for name in NS2] == ["not installed (apt-get install ns2)"] * 2
     assert results["ns-3"].note == "not installed (apt-get install libns3-dev g++ pkg-config)"
 
 
@@ -83,7 +86,7 @@ def test_what_is_measured(install: Callable[[str, str], Path]) -> None:
     install("pkg-config", PKG_CONFIG)
     compiler = install("g++", COMPILER)
     results = by_name(peers.compare(own, 3, OF_CASE_I))
-    for name in ("ns-2", "ns-3"):
+    for name in (*NS2, "ns-3"):
         found = results[name]
         assert (found.note, found.version, found.qdisc) == (None, "9.9", "codel")
         assert (found.simulated_s, found.packets) == (10, 8000)
@@ -116,12 +119,12 @@ esac
     assert f"-Wl,-rpath,{moved}/lib64" in arguments, "the program would not find its libraries"
 
 
-def test_ns3_is_told_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise its speed would be that of another case. A packet of 1500 bytes at 1 Gbit/s takes 12 us."""
+def test_the_peers_are_told_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise their speed would be that of another case. A packet of 1500 bytes at 1 Gbit/s takes 12 us."""
     told: list[list[str]] = []
 
     def theirs(command: list[str], patience_s: float = 0) -> tuple[float, str]:
-        told.append(command[1:])
+        told.append(command)
         return (0.5 if command[-1] == "0.001" else 2.5), LINE
 
     monkeypatch.setattr(peers, "cpu_of", theirs)
@@ -129,20 +132,35 @@ def test_ns3_is_told_each_case(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_peers, "_ours", lambda case: own())
     found = bench_peers.run_cases(quick=True)
     cases = [(result.case, result.simulator) for result in found]
-    assert cases[:3] == [("i", "goodqueue"), ("i", "ns-2"), ("i", "ns-3")]
-    assert cases[3:] == [(case, name) for case in ("ii", "iii", "iv") for name in ("goodqueue", "ns-3")]
-    assert [words for words in told if len(words) > 1 and words[-1] != "0.001"] == [
-        ["1", "100Mbps", "50ms", "codel", "20"],
-        ["10", "100Mbps", "50ms", "fq_codel", "10"],
-        ["100", "1Gbps", "20ms", "fq_codel", "2"],
-        ["1000", "1Gbps", "20ms", "fq_codel", "2"],
-    ]
+    assert cases == [(case, name) for case in ("i", "ii", "iii", "iv") for name in ("goodqueue", *NS2, "ns-3")]
+    of_ns2 = ["1 100Mbps 50ms {} 100", "10 100Mbps 50ms {} 100", "100 1Gbps 20ms {} 20", "1000 1Gbps 20ms {} 10"]
+    of_ns3 = ["1 100Mbps 50ms codel 20", "10 100Mbps 50ms fq_codel 10"]
+    of_ns3 += ["100 1Gbps 20ms fq_codel 2", "1000 1Gbps 20ms fq_codel 2"]
+    timed = [words for words in told if words[-1] != "0.001"]
+    for name, wanted in {
+        "ns-2 bare": [line.format("bare") for line in of_ns2],
+        "ns-2 monitored": [line.format("monitored") for line in of_ns2],
+        "ns-3": of_ns3,
+    }.items():
+        assert [" ".join(words[1:]) for words in timed if words[0] == name] == wanted
     assert found[-1].utilisation_percent == pytest.approx(0.96), "8000 packets of 12 kbit in 10 s, at 1 Gbit/s"
 
 
-def test_without_ns3_no_other_case_runs(nothing_installed: None, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("installed", "cases"), [((), 1), (("ns",), 4), (("pkg-config", "g++"), 4)])
+def test_a_peer_that_is_missing_keeps_no_other_from_a_case(
+    install: Callable[[str, str], Path], monkeypatch: pytest.MonkeyPatch, installed: tuple[str, ...], cases: int
+) -> None:
+    """Alone, goodqueue need not run the cases once more."""
+    for name, text in {"ns": SIMULATOR, "pkg-config": PKG_CONFIG, "g++": COMPILER}.items():
+        if name in installed:
+            install(name, text)
+    monkeypatch.setattr(peers, "cpu_of", lambda command: ((0.5 if command[-1] == "0.001" else 2.5), LINE))
     monkeypatch.setattr(bench_peers, "_ours", lambda case: own())
-    assert [result.case for result in bench_peers.run_cases(quick=True)] == ["i", "i", "i"]
+    found = bench_peers.run_cases(quick=True)
+    assert [result.case for result in found if result.simulator == "goodqueue"] == ["i", "ii", "iii", "iv"][:cases]
+    table = bench_tables.bench_tables([], [], found)[1]
+    missing = [note for note in table.notes if "not installed" in note]
+    assert len(missing) == ("ns" not in installed) * 2 + ("g++" not in installed), "one note for each, not per case"
 
 
 def test_goodqueue_and_the_peers_take_turns(
@@ -160,9 +178,9 @@ def test_goodqueue_and_the_peers_take_turns(
         return (0.5 if command[-1] == "0.001" else 2.5), LINE
 
     monkeypatch.setattr(peers, "cpu_of", theirs)
-    found = by_name(peers.compare(ours, 2, OF_CASE_I))["ns-2"]
-    assert order == ["goodqueue", "ns 0.001", "ns 100"] * 2
-    assert found.cpu_s == 2, "the start-up is taken off"
+    found = by_name(peers.compare(ours, 2, OF_CASE_I))["ns-2 bare"]
+    assert order == ["goodqueue", *["ns 0.001", "ns 100"] * 2] * 2
+    assert (found.cpu_s, found.start_up_s) == (2, 0.5), "the start-up is taken off"
     assert found.goodqueue_times_as_fast == pytest.approx(8e6 / 4000)
 
 
@@ -188,7 +206,7 @@ def test_a_time_that_cannot_be_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 )
 def test_whatever_a_peer_prints_becomes_a_line(install: Callable[[str, str], Path], text: str, note: str) -> None:
     install("ns", text)
-    found = by_name(peers.compare(own, 2, OF_CASE_I))["ns-2"]
+    found = by_name(peers.compare(own, 2, OF_CASE_I))["ns-2 bare"]
     assert found.note is not None
     assert found.note.startswith(note)
     assert found.note.isprintable()
@@ -233,6 +251,33 @@ def test_the_peers_that_are_installed_fill_the_link() -> None:
         assert 75 < result.utilisation_percent <= 100, result
 
 
+@pytest.mark.needs("ns2")
+@pytest.mark.parametrize(
+    ("case", "seconds", "least"), [(0, 100, 75), (1, 20, 90), (2, 4, 90), (3, 2, 90)], ids=["i", "ii", "iii", "iv"]
+)
+def test_a_monitor_changes_nothing_in_ns2(case: int, seconds: float, least: float) -> None:
+    """Its cost is that of measuring only if both simulate the same, and the case: packets, RTT and queue.
+
+    What was acknowledged is less than what the link carried by at most a window, and by what waits for a lost packet.
+    The queue is of 6 ms, which drop-tail never exceeds.
+    """
+    found = []
+    bare, monitored, _ = bench_peers.of_case(bench.CASES[case])
+    for peer in (bare, monitored):
+        command = [*peer.prepare(Path()), f"{seconds:g}"]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        found.append((peers._reading(printed), json.loads(next(line for line in printed.splitlines() if "{" in line))))
+    (plain, _), (measured, extra) = found
+    assert plain == measured
+    assert plain["qdisc"] == f"pfifo limit {bare.rate_bps * 0.005 // 10_000:g}"
+    full = extra["departures"] - bench.CASES[case].flows  # without the SYNs
+    carried = 100 * full * measured["wire_bytes"] * 8 / (bare.rate_bps * seconds)
+    assert least < carried <= 100
+    assert measured["packets"] == pytest.approx(extra["departures"], rel=0.05)
+    assert extra["drops"] > 0
+    assert 0 < extra["mean_ms"] < 6.1
+
+
 def test_responses_of_the_web_are_counted_where_a_peer_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
     line = '{"version": "9.9", "qdisc": "pfifo limit 1000", "simulated_s": 10, "responses": 12000}'
     monkeypatch.setattr(peers, "cpu_of", lambda command: ((0.5 if command[-1] == "0.001" else 12.5), line))
@@ -253,13 +298,30 @@ def test_responses_of_the_web_are_counted_where_a_peer_counts_them(monkeypatch: 
 
 
 def test_the_table_shows_who_ran_and_who_did_not() -> None:
-    ran = peers.PeerResult("ns-2", None, "2.35", "codel", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
-    other = peers.PeerResult("ns-1", None, "1", "pfifo limit 50", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97)
-    absent = peers.PeerResult("ns-3", note="not installed")
-    table = bench_tables.bench_tables([], [], [peers._result("goodqueue", [own()], None), ran, other, absent])[1]
-    assert [row[1] for row in table.rows] == ["goodqueue 0.0", "ns-2 2.35", "ns-1 1"]
-    assert list(table.rows[1]) == ["–", "ns-2 2.35", "codel", "1.55", "3.0 ×", "94.0", "100", "0.50"]
-    assert list(table.notes[1:]) == ["ns-1 has no codel here; pfifo limit 50 stands in for it.", "ns-3: not installed"]
+    ours = replace(peers._result("goodqueue", [own()], None), case="i", start_up_s=0.1)
+    bare = peers.PeerResult(
+        "ns-2 bare", None, "2.35", "pfifo limit 50", 100, 776_000, 94.0, 0.5, 1_552_000, 2.97, case="i", start_up_s=0.2
+    )
+    slow = replace(bare, simulator="ns-3", packets_per_cpu_s=2_700, goodqueue_times_as_fast=574.8, version="3.44")
+    again = [replace(bare, case="ii", utilisation_percent=99.0), replace(slow, note="gave up", case="ii")]
+    absent = [peers.PeerResult("ns-4", note="not installed", case=case) for case in ("i", "ii")]
+    every = [ours, bare, slow, absent[0], replace(ours, case="ii"), *again, absent[1]]
+    table = bench_tables.bench_tables([], [], every)[1]
+    headings = ["case", "goodqueue\n0.0", "ns-2 bare\n2.35", "ns-3\n3.44"]
+    assert [column.heading for column in table.columns] == headings
+    assert list(table.rows) == [
+        ["i", "8.00", "1.55  3.0 ×", "0.0027  574.8 ×"],
+        ["ii", "8.00", "1.55  3.0 ×", "–"],
+    ]
+    used = "goodqueue 94.0, 94.0; ns-2 bare 94.0, 99.0; ns-3 94.0."
+    assert list(table.notes[1:]) == [
+        f"Utilisation in %, which says whether the same was simulated: {used}",
+        "Start-up in CPU s, which is not counted: goodqueue 0.1, 0.1; ns-2 bare 0.2, 0.2; ns-3 0.2.",
+        "Simulated s: goodqueue 100, 100; ns-2 bare 100, 100; ns-3 100.",
+        "Qdisc: goodqueue codel, codel; ns-2 bare pfifo limit 50, pfifo limit 50; ns-3 pfifo limit 50.",
+        "ns-4: not installed",
+        "ns-3: gave up",
+    ]
 
 
 @pytest.mark.parametrize(("options", "asked"), [([], True), (["--quick"], False), (["--quick", "--peers"], True)])

@@ -173,7 +173,10 @@ class QdiscResult:
 
 
 def measure(case: Case, quick: bool = False) -> dict[str, float]:
-    """Simulate ``case`` in this process and return packets, CPU seconds and maximum resident bytes."""
+    """Simulate ``case`` in this process and return packets, CPU seconds and maximum resident bytes.
+
+    The start-up is what this process took until then, the interpreter included.
+    """
     from goodqueue._goodqueue import Simulation
 
     empty_bytes = peak_bytes()
@@ -189,6 +192,7 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
         "connections": (walk(record, "apps.0.connections") or 0.0) if record["apps"] else 0.0,
         "responses": (walk(record, "apps.0.completed") or 0.0) if record["apps"] else 0.0,
         "cpu_s": cpu_s,
+        "start_up_s": before,
         "simulation_bytes": simulation_bytes,
         "max_rss_bytes": peak_bytes(),
     }

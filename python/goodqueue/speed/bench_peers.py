@@ -13,11 +13,15 @@ UNITS = {"m": 1e6, "g": 1e9}
 
 
 def of_case(case: bench.Case) -> list[Peer]:
-    """Return the other simulators that have ``case``. ns-3 has all cases, ns-2 the first."""
+    """Return the other simulators with ``case``: ns-2 without measuring its queues and with, and ns-3."""
     number, unit = case.rate[: -len("mbit")], case.rate[-len("mbit")]
-    told = (str(case.flows), f"{number}{unit.upper()}bps", case.rtt, case.qdisc)
-    ns3 = Peer("ns-3", "ns3-cases.cc", STEADY_S[case.name], peers.ns3, told, float(number) * UNITS[unit])
-    return [peers.NS2, ns3] if case is bench.CASES[0] else [ns3]
+    told = (str(case.flows), f"{number}{unit.upper()}bps", case.rtt)
+    rate_bps = float(number) * UNITS[unit]
+    ns2 = [
+        Peer(f"ns-2 {measures}", "ns2-cases.tcl", case.duration_s, peers.ns2, (*told, measures), rate_bps)
+        for measures in ("bare", "monitored")
+    ]
+    return [*ns2, Peer("ns-3", "ns3-cases.cc", STEADY_S[case.name], peers.ns3, (*told, case.qdisc), rate_bps)]
 
 
 def run_cases(quick: bool) -> list[PeerResult]:
@@ -27,10 +31,10 @@ def run_cases(quick: bool) -> list[PeerResult]:
     """
     found: list[PeerResult] = []
     for case in bench.CASES:
-        if found and found[-1].note is not None:  # without ns-3, nobody has the other cases
-            break
         results = peers.compare(partial(_ours, case), 1 if quick else bench.REPEATS, of_case(case))
         found += [replace(result, case=case.name) for result in results]
+        if not any(result.ran for result in results[1:]):  # alone, goodqueue need not run the cases again
+            break
     return found
 
 
@@ -51,5 +55,6 @@ def _ours(case: bench.Case) -> peers.Run:
         packets=None if is_web else int(found["packets"]),
         utilisation_percent=None if is_web else found["utilisation_percent"],
         cpu_s=found["cpu_s"],
+        start_up_s=found["start_up_s"],
         responses=int(found["responses"]) if is_web else None,
     )

@@ -1,6 +1,6 @@
 """The benchmark's tables."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from goodqueue import run
 from goodqueue.show.tables import Table, decimals, number
@@ -116,7 +116,7 @@ def _costs(qdiscs: Sequence[QdiscResult]) -> Table:
 
 def cell_tables(cells: Sequence[CellResult], growth: Sequence[GrowthResult]) -> list[Table]:
     """Return the cost of Wi-Fi cells here and in ns-3, and the cost by the number of stations."""
-    ran = [(result.cell, run) for result in cells for run in result.runs if run.note is None]
+    ran = [(result.cell, run) for result in cells for run in result.runs if run.ran]
     rows = [
         {
             "cell": cell,
@@ -130,7 +130,7 @@ def cell_tables(cells: Sequence[CellResult], growth: Sequence[GrowthResult]) -> 
         for cell, run in ran
     ]
     notes = ["Run in turns; start-up is not counted. What was carried says whether the same thing was simulated."]
-    absent = {f"{run.simulator}: {run.note}" for result in cells for run in result.runs if run.note is not None}
+    absent = {f"{run.simulator}: {run.note}" for result in cells for run in result.runs if not run.ran}
     beside = Table.of("Saturated Wi-Fi cells", rows, [*notes, *sorted(absent)], ("cell", "simulator"))
     costs = [
         {
@@ -151,7 +151,7 @@ def _times(factor: float | None, digits: int = 1) -> str:
 
 
 def _web_peers(peers: Sequence[PeerResult]) -> Table:
-    ran = [peer for peer in peers if peer.note is None]
+    ran = [peer for peer in peers if peer.ran]
     speeds = [peer.responses_per_cpu_s / 1e3 for peer in ran if peer.responses_per_cpu_s]
     rows = [
         {
@@ -166,34 +166,40 @@ def _web_peers(peers: Sequence[PeerResult]) -> Table:
     ]
     notes = [
         "1100 connections a second at 100 Mbit/s, RTT 80 ms, pfifo limit 1000; run in turns, without start-up.",
-        *(f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None),
+        *(f"{peer.simulator}: {peer.note}" for peer in peers if not peer.ran),
     ]
     return Table.of("PackMime's web traffic in other simulators", rows, notes, ("simulator",))
 
 
 def _peers(peers: Sequence[PeerResult]) -> Table:
-    ran = [peer for peer in peers if peer.note is None]
-    speeds = [peer.packets_per_cpu_s / 1e6 for peer in ran if peer.packets_per_cpu_s]
-    digits = max(2, decimals(speeds))
+    ran = [peer for peer in peers if peer.ran]
+    simulators = {peer.simulator: [one for one in ran if one.simulator == peer.simulator] for peer in ran}
+    headings = {name: f"{name}\n{of_it[0].version}" for name, of_it in simulators.items()}
     rows = [
-        {
-            "case": peer.case or "–",
-            "simulator": f"{peer.simulator} {peer.version}".rstrip(),
-            "qdisc": peer.qdisc or "–",
-            "speed\nM packets/CPU s": number((peer.packets_per_cpu_s or 0) / 1e6, digits),
-            "goodqueue\nas fast": _times(peer.goodqueue_times_as_fast),
-            "utilisation\n%": number(peer.utilisation_percent),
-            "simulated\ns": number(peer.simulated_s, 0),
-            "CPU\ns": number(peer.cpu_s, 2),
-        }
-        for peer in ran
+        {"case": case or "–"}
+        | dict.fromkeys(headings.values(), "–")
+        | {headings[peer.simulator]: _speed(peer) for peer in ran if peer.case == case}
+        for case in dict.fromkeys(peer.case for peer in ran)
     ]
-    notes = ["Run in turns; start-up is not counted. The utilisation says whether the same thing was simulated."]
-    ours = {peer.case: peer.qdisc for peer in ran if peer.simulator == "goodqueue"}
-    notes += [
-        f"{peer.simulator} has no {ours[peer.case]} here; {peer.qdisc} stands in for it."
-        for peer in ran
-        if peer.qdisc != ours[peer.case]
+
+    def by_case(what: str, text: Callable[[PeerResult], str]) -> str:
+        found = (f"{name} {', '.join(map(text, of_it))}" for name, of_it in simulators.items())
+        return f"{what}: {'; '.join(found)}."
+
+    notes = [
+        "Million packets per CPU second, and how many times as fast goodqueue is. Run in turns.",
+        by_case(
+            "Utilisation in %, which says whether the same was simulated", lambda one: number(one.utilisation_percent)
+        ),
+        by_case("Start-up in CPU s, which is not counted", lambda one: number(one.start_up_s)),
+        by_case("Simulated s", lambda one: number(one.simulated_s, 0)),
+        by_case("Qdisc", lambda one: one.qdisc or "–"),
+        *dict.fromkeys(f"{peer.simulator}: {peer.note}" for peer in peers if not peer.ran),
     ]
-    notes += [f"{peer.simulator}: {peer.note}" for peer in peers if peer.note is not None]
-    return Table.of("The cases in other simulators", rows, notes, ("case", "simulator", "qdisc"))
+    return Table.of("The cases in other simulators", rows, notes, ("case",))
+
+
+def _speed(peer: PeerResult) -> str:
+    """Return million packets per CPU second, and how many times as fast goodqueue is."""
+    speed = (peer.packets_per_cpu_s or 0) / 1e6
+    return f"{number(speed, 2 if speed >= 0.095 else 4)}  {_times(peer.goodqueue_times_as_fast)}".rstrip()

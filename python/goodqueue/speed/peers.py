@@ -44,6 +44,8 @@ class Run:
     cpu_s: float
     responses: int | None = None
     """Web responses. None if packets are counted."""
+    start_up_s: float | None = None
+    """The CPU time before the simulation, which `cpu_s` does not contain."""
 
     @property
     def speed(self) -> float:
@@ -70,6 +72,13 @@ class PeerResult:
     responses_per_cpu_s: float | None = None
     case: str | None = None
     """The standard case, from i to iv. None for web traffic and cells."""
+    start_up_s: float | None = None
+    """The CPU time before the simulation, which `cpu_s` does not contain. None for cells."""
+
+    @property
+    def ran(self) -> bool:
+        """Whether it could be measured."""
+        return self.note is None
 
 
 class _UnusableError(Exception):
@@ -98,7 +107,8 @@ class Peer:
         return [*self.command(program, folder), *self.arguments]
 
 
-def _ns2(program: Path, _folder: Path) -> list[str]:
+def ns2(program: Path, _folder: Path) -> list[str]:
+    """Return the command that runs a program for ns-2. Raises _UnusableError."""
     found = shutil.which("ns")
     if found is None:
         raise _UnusableError("not installed (apt-get install ns2)")
@@ -139,10 +149,7 @@ def _moved(config: str) -> list[str]:
     return [f"--define-variable=libdir={libraries}", f"--define-variable=includedir={libraries.parent / 'include'}"]
 
 
-NS2 = Peer("ns-2", "ns2-codel.tcl", 100, _ns2)
-"""The peer in standard case (i) alone: ns-2 has no FQ-CoDel."""
-
-WEB_PEERS = (Peer("ns-2", "ns2-packmime.tcl", 10, _ns2),)
+WEB_PEERS = (Peer("ns-2", "ns2-packmime.tcl", 10, ns2),)
 """The peers with PackMime's web traffic."""
 
 
@@ -237,7 +244,7 @@ def run_peer(command: list[str], simulated_s: float, rate_bps: float = RATE_BPS)
         found["utilisation_percent"] = carried
     if cpu_s <= start_up_s:
         raise _UnusableError(f"took no longer than its start-up, {start_up_s:.3f} CPU s")
-    return Run(cpu_s=cpu_s - start_up_s, **found)
+    return Run(cpu_s=cpu_s - start_up_s, start_up_s=start_up_s, **found)
 
 
 @contextmanager
@@ -298,4 +305,5 @@ def _result(simulator: str, runs: list[Run], ratio: float | None) -> PeerResult:
         goodqueue_times_as_fast=ratio,
         responses=middle.responses,
         responses_per_cpu_s=None if of_packets else middle.speed,
+        start_up_s=middle.start_up_s,
     )
