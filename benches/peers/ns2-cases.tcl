@@ -8,8 +8,9 @@
 # bottleneck between them, as in goodqueue. Only the necessary packet headers are used, with the fastest of ns-2's event
 # schedulers. Nothing is written to a file.
 #
-# "bare" measures nothing. "monitored" measures what goodqueue does, at both queues: drops, the length and each packet's
-# delay. Of the delays ns-2 keeps the mean and the variance. Percentiles would need a trace, which costs more.
+# "bare" measures nothing. "monitored" has ns-2's queue monitor at both queues, with counts, integrals of the length and
+# each packet's delay. Of the delays ns-2 keeps the mean and the variance. Percentiles would need a trace, which costs
+# more. The length of the queue down is read every 100 ms, without ns-2's queue-sample-timeout, which costs more, too.
 
 if {$argc < 4 || [scan "[lindex $argv 1] [lindex $argv 2]" "%f%\[MG\]bps %fms" rate unit rtt_ms] != 3
     || [lsearch {bare monitored} [lindex $argv 3]] < 0} {
@@ -41,11 +42,17 @@ $ns duplex-link $server $client ${mbps}Mb [expr {$rtt_ms / 2}]ms DropTail
 set monitors {}
 if {$is_monitored} {
     foreach {from to} [list $server $client $client $server] {
-        set monitor [$ns monitor-queue $from $to 0 0.1]
+        set monitor [$ns monitor-queue $from $to 0]
         $monitor set-delay-samples [new Samples]
-        $ns at 0 "[$ns link $from $to] queue-sample-timeout"
         lappend monitors $monitor
     }
+    $ns at 0 sample
+}
+
+proc sample {} {
+    global ns monitors lengths
+    lappend lengths [[lindex $monitors 0] set pkts_]
+    $ns at [expr {[$ns now] + 0.1}] sample
 }
 
 set senders {}
@@ -75,7 +82,7 @@ for {set flow 0} {$flow < $flows} {incr flow} {
 # The bottleneck forwarded what was acknowledged in order, and up to one window more. So says "monitored", too: it
 # simulates the same, and the two are compared.
 proc finish {} {
-    global senders monitors limit seconds wire_bytes
+    global senders monitors lengths limit seconds wire_bytes
     set packets 0
     foreach tcp $senders { incr packets [expr {int([$tcp set ack_]) + 1}] }
     set measured ""
@@ -83,7 +90,9 @@ proc finish {} {
         set down [lindex $monitors 0]
         set delays [$down get-delay-samples]
         set mean [expr {[$delays cnt] ? 1e3 * [$delays mean] : 0}]
-        set measured ", \"departures\": [$down set pdepartures_], \"drops\": [$down set pdrops_], \"mean_ms\": $mean"
+        set most [lindex [lsort -integer $lengths] end]
+        set measured ", \"departures\": [$down set pdepartures_], \"drops\": [$down set pdrops_],\
+            \"mean_ms\": $mean, \"most_packets\": $most"
     }
     # The first line break ends what ns-2 itself may have written half.
     puts "\n{\"version\": \"[ns-version]\", \"qdisc\": \"pfifo limit $limit\", \"simulated_s\": $seconds,\

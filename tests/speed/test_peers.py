@@ -276,6 +276,7 @@ def test_a_monitor_changes_nothing_in_ns2(case: int, seconds: float, least: floa
     assert measured["packets"] == pytest.approx(extra["departures"], rel=0.05)
     assert extra["drops"] > 0
     assert 0 < extra["mean_ms"] < 6.1
+    assert 0 < extra["most_packets"] <= bare.rate_bps * 0.005 / 10_000
 
 
 def test_responses_of_the_web_are_counted_where_a_peer_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
