@@ -103,7 +103,7 @@ BUILT := >.venv/build.log 2>&1 || { cat .venv/build.log >&2; echo "make: the bui
 # the target and Cargo's profile, so both builds have the same: otherwise the compiler finds no counts.
 TARGET = $(shell rustc -vV | sed -n 's/host: //p')
 COUNTS := $(CURDIR)/target/profile
-WITH_PROFILE = --target $(TARGET) --config 'build.rustflags=["-Cprofile-use=$(COUNTS)/merged.profdata"]'
+WITH_PROFILE = --target $(TARGET) --config 'build.rustflags=["-Cprofile-use=$(COUNTS)/merged.profdata", "--cfg=has_profile"]'
 optimised: .venv/.optimised
 .venv/.optimised: .venv/.maturin pyproject.toml $(rust_sources) $(COUNTS)/merged.profdata
 	@echo "building goodqueue with the profile"

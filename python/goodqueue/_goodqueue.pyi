@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from goodqueue.record import Delay, Quantiles
 
 VERSION: str
+HAS_PROFILE: bool
+"""Whether the compiler had a profile of what is hot (`make optimised`)."""
 
 class DisciplineError(ValueError):
     """Raised if a class written in Python breaks a rule, such as losing a packet. The text names its method."""

@@ -343,6 +343,19 @@ def test_quick_leaves_the_peers_out(
     assert ("not installed" in goodqueue("bench", *options).out) == asked
 
 
+@pytest.mark.parametrize("has_profile", [False, True])
+def test_the_speed_of_a_build_without_a_profile_is_not_taken_for_a_wheel_s(
+    goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, has_profile: bool
+) -> None:
+    for name in ("cases", "qdiscs"):
+        monkeypatch.setattr(bench, name, lambda quick: iter([]))
+    monkeypatch.setattr(bench, "run_users", lambda case, quick: None)
+    monkeypatch.setattr("goodqueue._goodqueue.HAS_PROFILE", has_profile)
+    result = goodqueue("bench", "--quick", "--json")
+    assert json.loads(result.out)["has_profile"] == has_profile
+    assert ("make bench" in result.err) == (not has_profile)
+
+
 @pytest.mark.parametrize("cell", bench_wifi.CELLS)
 def test_a_cell_carries_the_same_in_ns3(cell: bench_wifi.Cell) -> None:
     """Otherwise the speeds are for different work. Within 3 %: ns-3 sends beacons, and its backoffs differ."""

@@ -298,6 +298,7 @@ fn add_class<T: pyo3::PyClass>(module: &Bound<'_, PyModule>) -> PyResult<()> {
 #[pymodule]
 fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
+    module.add("HAS_PROFILE", cfg!(has_profile))?;
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("DisciplineError", module.py().get_type::<law::DisciplineError>())?;
     module.add("TraceError", module.py().get_type::<trace::TraceError>())?;

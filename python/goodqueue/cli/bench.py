@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli.options import Json, whole
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, warn
 
 
 def bench(
@@ -39,10 +39,10 @@ def bench(
     """Measure the speed on this machine.
 
     The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it
-    shows the median. A fifth case has web users, and shows connections per CPU second. If ns-3 is installed
-    (docs/benchmarks.md), the cases run in turns with it. If ns-2 is, the first case and PackMime's web traffic run in
-    turns with it. --quick leaves both out. The second table has nanoseconds for one enqueue and one dequeue of each
-    qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
+    shows the median. Beside it stands what a packet's memory alone would take. A fifth case has web users, and shows
+    connections per CPU second. If ns-2 or ns-3 is installed (docs/benchmarks.md), the cases run in turns with it, and
+    PackMime's web traffic with ns-2. --quick leaves both out. The last table has nanoseconds for one enqueue and one
+    dequeue of each qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
 
     \b
     Examples:
@@ -55,6 +55,7 @@ def bench(
     """
     from os import name as system
 
+    from goodqueue._goodqueue import HAS_PROFILE
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_peers, bench_tables
@@ -66,6 +67,8 @@ def bench(
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
+    if not HAS_PROFILE:
+        warn("this build is slower than a wheel's; accepted: `make bench`, whose build has a profile")
     if users is not None:
         _users([whole("users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
         return

@@ -348,9 +348,12 @@ def as_json(
     web_peers: list[peers.PeerResult] | None = None,
 ) -> dict[str, Any]:
     """Return the results in the format of ``bench --json``. Results of peers are null if they were not asked for."""
+    from goodqueue._goodqueue import HAS_PROFILE
+
     return {
         "schema": 1,
         "quick": quick,
+        "has_profile": HAS_PROFILE,
         "cases": [asdict(result) for result in case_results],
         "web": None if web is None else asdict(web),
         "peers": None if peer_results is None else [asdict(result) for result in peer_results],
