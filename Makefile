@@ -420,7 +420,7 @@ man: .venv/.package
 # wheel's name says. On macOS and Windows there is the simulator alone. For Windows, maturin makes zig export a name that
 # no module has, so MinGW links there.
 WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-apple-darwin aarch64-apple-darwin x86_64-pc-windows-gnu
-dist: web man $(COUNTS)/merged.profdata
+dist: web man
 	@rm -rf dist
 	@$(PIP) requirements/dist.txt || { echo "make: ziglang (a linker) cannot be installed; is the package index (PyPI) reachable?" >&2; exit 1; }
 	@for target in $(WHEELS); do [ -d "$$(rustc --print target-libdir --target $$target)" ] \
@@ -431,8 +431,7 @@ dist: web man $(COUNTS)/merged.profdata
 	$(BIN)/maturin sdist --out dist
 	@for target in $(WHEELS); do \
 	  case $$target in *-linux-*) how='--zig --compatibility manylinux_2_17';; *-windows-*) how=;; *) how=--zig;; esac; \
-	  if [ $$target = $(TARGET) ]; then with=($(WITH_PROFILE)); else with=(--target $$target); fi; \
-	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked $$how "$${with[@]}" --out dist; \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked $$how --target $$target --out dist; \
 	done
 	@cd dist && sha256sum -- * >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS && cat SHA256SUMS
 

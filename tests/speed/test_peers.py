@@ -344,7 +344,7 @@ def test_quick_leaves_the_peers_out(
 
 
 @pytest.mark.parametrize("has_profile", [False, True])
-def test_the_speed_of_a_build_without_a_profile_is_not_taken_for_a_wheel_s(
+def test_the_speed_of_a_build_without_a_profile_is_not_taken_for_that_of_one(
     goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, has_profile: bool
 ) -> None:
     for name in ("cases", "qdiscs"):

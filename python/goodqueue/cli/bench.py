@@ -68,7 +68,7 @@ def bench(
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
     if not HAS_PROFILE:
-        warn("this build is slower than a wheel's; accepted: `make bench`, whose build has a profile")
+        warn("this build has no profile of what is hot, which costs it speed; `make bench` measures one that has")
     if users is not None:
         _users([whole("users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
         return
