@@ -1,5 +1,6 @@
 """``goodqueue bench``: measures the speed on this machine."""
 
+from collections.abc import Callable
 from dataclasses import asdict
 from json import dumps
 from typing import Annotated
@@ -67,19 +68,22 @@ def bench(
     if sum(asked.values()) > 1:
         first, second = [name for name, is_asked in asked.items() if is_asked][:2]
         raise UserError(first, f"found with {second}; accepted: one of them")
+    user_counts = _counts(users, whole("users", 1, 1_000_000))
+    flow_counts = _counts(flows, whole("flows", 1, 1_000_000))
+    thread_counts = _counts(threads, whole("threads"))
     if not HAS_PROFILE:
         warn("this build has no profile of what is hot, which costs it speed; `make bench` measures one that has")
-    if users is not None:
-        _users([whole("users", 1, 1_000_000)(word) for word in users.split(",")], quick, json)
+    if user_counts is not None:
+        _users(user_counts, quick, json)
         return
-    if flows is not None:
-        _crowds([whole("flows", 1, 1_000_000)(word) for word in flows.split(",")], quick, json)
+    if flow_counts is not None:
+        _crowds(flow_counts, quick, json)
         return
     if wifi:
         _cells(quick, json)
         return
-    if threads is not None:
-        _threads([whole("threads")(word) for word in threads.split(",")], quick, json)
+    if thread_counts is not None:
+        _threads(thread_counts, quick, json)
         return
     beside = peers or not quick
     total = len(measuring.CASES) + 2 + 2 * beside
@@ -98,6 +102,11 @@ def bench(
         terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web, web_others)) + "\n")
         return
     terminal.show(bench_tables.bench_tables(results, costs, others, web, web_others))
+
+
+def _counts(text: str | None, read: Callable[[str], int]) -> list[int] | None:
+    """Return the numbers of an option that lists them with commas, or None if it was not given. Raises UserError."""
+    return None if text is None else [read(word) for word in text.split(",")]
 
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:
