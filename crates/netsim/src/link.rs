@@ -7,7 +7,7 @@ pub(crate) use special::Below;
 use crate::agenda::Agenda;
 use crate::component::Component;
 use crate::foreign::Discipline;
-use crate::ids::PipeId;
+use crate::ids::{Number, PipeId};
 use crate::ledger::{Ledger, Queue};
 use crate::packet::Packet;
 use crate::path::transmitter::{Fixed, Transmitter};
@@ -75,6 +75,11 @@ impl Parts {
     /// Returns the components of the bottleneck of `direction`. Its packets may go on to the component `onward`.
     pub(crate) fn of_bottleneck(direction: Direction, onward: Component) -> Self {
         Self { timer: Component::qdisc_timer(direction), wire: Component::wire(direction), onward }
+    }
+
+    /// Returns whether no other component acts between the wire and the way to the next hop at equal times.
+    fn acts_as_one(&self) -> bool {
+        self.wire.index() + 1 == self.onward.index()
     }
 }
 
@@ -243,7 +248,8 @@ impl Link {
         let Some(packet) = &sent else { return self.rest(now, agenda) };
         let length = packet.len();
         let duration = self.fixed.occupy(length);
-        self.begin(now, packet, length, duration, agenda);
+        self.begin(now, packet, length, duration);
+        agenda.set(self.parts.wire, self.ends + self.patience);
         let pipe = self.pipes.of(packet);
         if let Some(time) = self.pipes.push(pipe, self.wire_free, packet) {
             agenda.set(Component::pipe(self.direction, pipe), time);
@@ -251,9 +257,9 @@ impl Link {
     }
 
     /// Begins the transmission of `packet`. The caller has asked for its `length` already: the compiler would ask
-    /// twice.
+    /// twice. The caller also plans the end.
     #[inline(always)] // called at two places: with each packet of ordinary links, and of special ones
-    fn begin(&mut self, now: Instant, packet: &Packet, length: u32, duration: Duration, agenda: &mut Agenda) {
+    fn begin(&mut self, now: Instant, packet: &Packet, length: u32, duration: Duration) {
         let delay = now.since(packet.arrival);
         self.ledger.delays.record(delay);
         self.ledger.delay_sum += u128::from(delay.as_nanos());
@@ -266,7 +272,6 @@ impl Link {
         self.is_streaming = now == self.wire_free;
         self.wire_free = now + duration;
         self.ends = self.wire_free;
-        agenda.set(self.parts.wire, self.ends + self.patience);
     }
 
     /// Ends the transmission when the queue has returned no packet.

@@ -78,7 +78,8 @@ impl Link {
                 Some(transmitter) => transmitter.occupy(now, length),
                 None => self.fixed.occupy(length),
             };
-            self.begin(now, &packet, length, duration, agenda);
+            self.begin(now, &packet, length, duration);
+            let mut ends = self.ends + self.patience;
             #[cfg(feature = "emulation")]
             let crossed =
                 special.transmitter.as_mut().map_or(Some(self.wire_free), |one| one.crosses(self.wire_free));
@@ -92,6 +93,10 @@ impl Link {
                     if special.onward.is_empty() {
                         agenda.set(self.parts.onward, arrives);
                     }
+                    // Who takes the packet out settles the link first. So the end needs no plan of its own.
+                    if arrives == self.ends && self.parts.acts_as_one() {
+                        ends = Instant::MAX;
+                    }
                     special.onward.push_back((arrives, packet));
                 }
                 pipe => {
@@ -100,6 +105,7 @@ impl Link {
                     }
                 }
             }
+            agenda.set(self.parts.wire, ends);
         } else {
             if let Some(transmitter) = &mut special.transmitter {
                 transmitter.idle();
