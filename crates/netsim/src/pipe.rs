@@ -138,9 +138,11 @@ impl Pipes {
 
     /// Takes all packets out of the pipes. `take` gets each with its pipe and the time at which it comes out.
     #[cfg(feature = "threads")]
-    pub(crate) fn drain(&mut self, mut take: impl FnMut(PipeId, Instant, Packet)) {
+    pub(crate) fn drain(&mut self, mut take: impl FnMut(PipeId, Instant, &Packet)) {
         for id in self.pipes.numbers() {
-            self.pipes[id].on_the_way.drain(..).for_each(|(time, packet)| take(id, time, packet));
+            let on_the_way = &mut self.pipes[id].on_the_way;
+            on_the_way.iter().for_each(|(time, packet)| take(id, *time, packet));
+            on_the_way.clear();
         }
     }
 

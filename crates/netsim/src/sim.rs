@@ -19,6 +19,8 @@ mod part;
 mod places;
 mod queues;
 pub(crate) mod row;
+#[cfg(feature = "threads")]
+mod shards;
 #[cfg_attr(not(feature = "threads"), path = "sim/shelf_off.rs")]
 mod shelf;
 #[cfg(feature = "threads")]

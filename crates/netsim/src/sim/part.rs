@@ -1,11 +1,12 @@
 //! A part of a run that is cut: a simulation of the whole scenario of which only some components act.
 
 use super::Simulation;
+use super::shards::Shards;
 use super::shelf::{Sent, Shelf};
 use super::threads::Reached;
 use crate::calendar::Entry;
 use crate::component::{Actor, Component};
-use crate::ids::{FlowId, LinkId, Number, PipeId, Timer};
+use crate::ids::{FlowId, LinkId, PipeId, Timer};
 use crate::lists::{ByDirection, List};
 use crate::packet::Packet;
 use goodqueue_hosts::direction::Direction;
@@ -32,6 +33,7 @@ pub(super) struct Links {
     pub(super) sent: Vec<Vec<Sent>>,
     /// What arrives at each shard.
     pub(super) arrivals: ByDirection<Vec<Vec<Arrival>>>,
+    shards: Shards,
     ties: ByDirection<Ties>,
 }
 
@@ -60,23 +62,24 @@ impl Ties {
 
 impl Part {
     /// Makes `run` the part that has the links of `directions`.
-    pub(super) fn links(mut run: Simulation, directions: &'static [Direction], shards: usize) -> Self {
+    pub(super) fn links(mut run: Simulation, directions: &'static [Direction], shards: Shards) -> Self {
         run.keep_flows(|_| false);
         Direction::ALL
             .into_iter()
             .filter(|one| !directions.contains(one))
             .for_each(|other| run.silence(other));
-        let arrivals = ByDirection::of(|_| vec![Vec::new(); shards]);
+        let arrivals = ByDirection::of(|_| vec![Vec::new(); shards.count()]);
         let ties = ByDirection::of(|direction| {
             let pipes = run.links[LinkId::bottleneck(direction)].pipes.count();
             Ties(vec![(Instant::MAX, 0); pipes].into())
         });
-        Self { run, role: Role::Links(Links { directions, sent: vec![Vec::new(); shards], arrivals, ties }) }
+        let sent = vec![Vec::new(); shards.count()];
+        Self { run, role: Role::Links(Links { directions, sent, arrivals, shards, ties }) }
     }
 
     /// Makes `run` the shard number `shard` of `shards`. Its links are in `parts` other parts.
-    pub(super) fn hosts(mut run: Simulation, shard: usize, shards: usize, parts: usize) -> Self {
-        run.keep_flows(|flow| flow.index() % shards == shard);
+    pub(super) fn hosts(mut run: Simulation, shard: usize, shards: &Shards, parts: usize) -> Self {
+        run.keep_flows(|flow| shards.of(flow) == shard);
         Direction::ALL.into_iter().for_each(|direction| run.silence(direction));
         run.components.of_row().for_each(|part| run.agenda.set(part, Instant::MAX));
         run.shelf = Some(Shelf::new(parts));
@@ -110,11 +113,12 @@ impl Simulation {
     fn advance_hosts(&mut self, arrivals: &mut ByDirection<Vec<Arrival>>, until: Instant) -> u64 {
         for direction in Direction::ALL {
             let pipes = &mut self.links[LinkId::bottleneck(direction)].pipes;
-            for Arrival { time, pipe, packet } in arrivals[direction].drain(..) {
-                if let Some(time) = pipes.arrive(pipe, time, &packet) {
+            for &Arrival { time, pipe, ref packet } in &arrivals[direction] {
+                if let Some(time) = pipes.arrive(pipe, time, packet) {
                     self.agenda.set(Component::pipe(direction, pipe), time);
                 }
             }
+            arrivals[direction].clear();
         }
         let mut events = 0;
         while let Some((time, component)) = self.agenda.next()
@@ -142,7 +146,7 @@ impl Simulation {
     /// Lets the `links` act before `until`. They have what each shard of hosts sent until then, and get what reaches
     /// each of them. Returns the number of events.
     fn advance_links(&mut self, links: &mut Links, until: Instant) -> u64 {
-        let Links { directions, sent, arrivals, ties } = links;
+        let Links { directions, sent, arrivals, shards, ties } = links;
         let mut queues: Vec<_> = sent.iter().map(|list| list.iter()).collect();
         let mut heads: Vec<_> = queues.iter_mut().map(|queue| Head::of(queue.next())).collect();
         let mut events = 0;
@@ -170,7 +174,6 @@ impl Simulation {
             }
             events += 1;
         }
-        let shards = sent.len();
         sent.iter_mut().for_each(Vec::clear);
         let of_hops = self.row.iter_mut().flat_map(|row| row.links_mut());
         self.links.iter_mut().chain(of_hops).for_each(|link| link.settle_before(until, &mut self.agenda));
@@ -178,8 +181,8 @@ impl Simulation {
             let (arrivals, ties) = (&mut arrivals[direction], &mut ties[direction]);
             self.links[LinkId::bottleneck(direction)].pipes.drain(|pipe, time, packet| {
                 let place = Instant::from_nanos(ties.place(pipe, time).into());
-                let packet = Packet { arrival: place, ..packet };
-                arrivals[packet.flow.index() % shards].push(Arrival { time, pipe, packet });
+                let packet = Packet { arrival: place, ..*packet };
+                arrivals[shards.of(packet.flow)].push(Arrival { time, pipe, packet });
                 self.agenda.set(Component::pipe(direction, pipe), Instant::MAX);
             });
         }

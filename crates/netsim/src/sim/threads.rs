@@ -16,8 +16,9 @@ use super::Simulation;
 use super::cards::Cards;
 use super::crew::Crew;
 use super::part::{Part, Role};
+use super::shards::Shards;
 use crate::flow::{Flow, Source};
-use crate::ids::{LinkId, Number};
+use crate::ids::LinkId;
 use crate::scenario::Line;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
@@ -34,9 +35,6 @@ const LONG: f64 = 1e6;
 /// half a microsecond, and to meet at the end of a window takes some.
 const BUSY: f64 = 100.0;
 
-/// The shards per thread: more than one, because links and shards take different times.
-const SHARDS: usize = 2;
-
 /// The shortest way from a link to its host at which a run is cut. With shorter windows the threads wait for each
 /// other longer than they work.
 const SHORTEST: Duration = Duration::from_micros(200);
@@ -47,6 +45,7 @@ pub struct Threaded {
     parts: Vec<Mutex<Part>>,
     /// The number of parts with links.
     links: usize,
+    shards: Shards,
     threads: usize,
     /// No packet takes less time from a link to its host.
     delay: Duration,
@@ -77,23 +76,25 @@ impl Threaded {
         if let Some(why) = run.uncut(threads) {
             return Err(Box::new((run, why)));
         }
-        let shards = (SHARDS * threads).min(run.flows.len());
         let delay = run.least_delay();
         let directions: &'static [Direction] = &Direction::ALL;
-        let mut of_links = directions.chunks(if run.row.is_some() { directions.len() } else { 1 });
+        let of_links: Vec<_> =
+            directions.chunks(if run.row.is_some() { directions.len() } else { 1 }).collect();
+        let shards = Shards::new(&run, threads, &of_links);
         let (links, mut parts) = (of_links.len(), Vec::new());
-        for place in 1..links + shards {
+        for place in 1..links + shards.count() {
             let Ok(copy) = Simulation::new(run.scenario.clone()) else {
                 return Err(Box::new((run, "the scenario cannot be built twice")));
             };
-            parts.push(match of_links.next() {
-                Some(directions) => Part::links(copy, directions, shards),
-                None => Part::hosts(copy, place - links, shards, links),
+            parts.push(match of_links.get(place - 1) {
+                Some(directions) => Part::links(copy, directions, shards.clone()),
+                None => Part::hosts(copy, place - links, &shards, links),
             });
         }
-        parts.insert(links, Part::hosts(run, 0, shards, links));
+        parts.insert(links, Part::hosts(run, 0, &shards, links));
         let reached = Reached { links: Instant::ZERO, hosts: Instant::ZERO };
-        Ok(Self { parts: parts.into_iter().map(Mutex::new).collect(), links, threads, delay, reached })
+        let parts = parts.into_iter().map(Mutex::new).collect();
+        Ok(Self { parts, links, shards, threads, delay, reached })
     }
 
     /// Returns the length of the run.
@@ -139,12 +140,12 @@ impl Threaded {
         let mut shards: Vec<_> = parts.drain(self.links..).map(|part| part.run).collect();
         for Part { mut run, role } in parts {
             if let Role::Links(links) = role {
-                give_links(links.directions, &mut run, &mut shards);
+                give_links(links.directions, &mut run, &mut shards, &self.shards);
             }
         }
         let others = shards.split_off(1);
         let Some(mut whole) = shards.pop() else { unreachable!("there is a shard") };
-        give_flows(others, &mut whole);
+        give_flows(others, &mut whole, &self.shards);
         whole.now = now;
         whole
     }
@@ -171,14 +172,13 @@ fn exchange(parts: &[Mutex<Part>], links: usize) {
 
 /// Gives the first of `shards` what the packets of `directions` crossed, which `links` has, and each flow what is only
 /// known there.
-fn give_links(directions: &[Direction], links: &mut Simulation, shards: &mut [Simulation]) {
-    let count = shards.len();
+fn give_links(directions: &[Direction], links: &mut Simulation, shards: &mut [Simulation], flows: &Shards) {
     for id in directions.iter().copied().map(LinkId::bottleneck) {
         swap(&mut shards[0].links[id], &mut links.links[id]);
     }
     swap(&mut shards[0].row, &mut links.row);
     for flow in links.flows.numbers().filter(|flow| directions.contains(&links.flows[*flow].direction)) {
-        let own = &mut shards[flow.index() % count];
+        let own = &mut shards[flows.of(flow)];
         own.flows[flow].baseline.fates.dropped = links.flows[flow].baseline.fates.dropped;
         if own.flow_series.get(flow).is_some() {
             let dropped = &mut links.flow_series[flow].dropped_packets;
@@ -188,10 +188,9 @@ fn give_links(directions: &[Direction], links: &mut Simulation, shards: &mut [Si
 }
 
 /// Gives `whole`, the first shard, the flows of the `others`.
-fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation) {
-    let count = others.len() + 1;
-    for flow in whole.flows.numbers().filter(|flow| !flow.index().is_multiple_of(count)) {
-        let own = &mut others[flow.index() % count - 1];
+fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation, flows: &Shards) {
+    for flow in whole.flows.numbers().filter(|flow| flows.of(*flow) > 0) {
+        let own = &mut others[flows.of(flow) - 1];
         if let Source::App(app) = &mut own.flows[flow].source {
             app.close_books(&own.sockets);
         }

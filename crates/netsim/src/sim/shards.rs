@@ -1,0 +1,65 @@
+//! Which shard of hosts has which flow, when a run is cut into parts.
+
+use super::Simulation;
+use crate::ids::FlowId;
+use crate::lists::PerFlow;
+use goodqueue_hosts::direction::Direction;
+
+/// The shards per thread: more than one, because links and shards take different times.
+const PER_THREAD: usize = 2;
+
+/// The work for a packet and its ACK: of the link of the data, of the link of the ACKs, and of both hosts. In case (iv)
+/// of `goodqueue bench` these parts work for 108, 61 and 264 ms.
+const DATA: usize = 5;
+const ACKS: usize = 3;
+const HOSTS: usize = 12;
+
+/// The shard of each flow.
+#[derive(Clone)]
+pub(super) struct Shards {
+    of_flow: PerFlow<u32>,
+    count: usize,
+}
+
+impl Shards {
+    /// Shares the flows of `run` out. The first parts of the run have the links of `links`, and the shards are the
+    /// others. The `threads` threads take the parts in turn. A thread that has a link gets fewer flows, so that all
+    /// threads have about the same work.
+    pub(super) fn new(run: &Simulation, threads: usize, links: &[&[Direction]]) -> Self {
+        let flows = run.flows.len();
+        let count = (PER_THREAD * threads).min(flows);
+        let mut of_links = vec![0; threads];
+        for (part, directions) in links.iter().enumerate() {
+            let of_flow = |own: Direction| -> usize {
+                directions.iter().map(|way| if *way == own { DATA } else { ACKS }).sum()
+            };
+            of_links[part % threads] += run.flows.iter().map(|flow| of_flow(flow.direction)).sum::<usize>();
+        }
+        let share = flows * (DATA + ACKS + HOSTS) / threads;
+        // A thread whose links take its whole share gets some flows all the same, which others can take from it.
+        let weight =
+            |shard: usize| share.saturating_sub(of_links[(links.len() + shard) % threads]).max(share / 4);
+        let weights: Vec<_> = (0..count).map(|shard| weight(shard) as i64).collect();
+        let total: i64 = weights.iter().sum();
+        // Each flow goes to the shard that is furthest behind its share.
+        let mut behind = vec![0; count];
+        let mut next = || {
+            behind.iter_mut().zip(&weights).for_each(|(behind, weight)| *behind += weight);
+            let shard = (0..count).max_by_key(|shard| (behind[*shard], count - shard)).unwrap_or(0);
+            behind[shard] -= total;
+            shard as u32
+        };
+        Self { of_flow: (0..flows).map(|_| next()).collect(), count }
+    }
+
+    /// Returns the number of shards.
+    pub(super) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Returns the shard that has `flow`.
+    #[inline]
+    pub(super) fn of(&self, flow: FlowId) -> usize {
+        self.of_flow[flow] as usize
+    }
+}
