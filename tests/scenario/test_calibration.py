@@ -1,5 +1,7 @@
 """`load`: how many web users offer it. The populations here are small, so that the search takes seconds."""
 
+import json
+import threading
 from typing import Any
 
 import pytest
@@ -7,6 +9,11 @@ import pytest
 from goodqueue import run
 from goodqueue.errors import UserError
 from goodqueue.scenario import calibration
+from goodqueue.studies import libraries, loading, planning, selection
+from goodqueue.sweep import grid
+
+LOADS = ("80%", "20%", "50%", "20%")
+"""The first takes longest to count, and one comes twice."""
 
 
 def scenario(**own: Any) -> dict[str, Any]:
@@ -74,3 +81,127 @@ def test_what_is_no_load_is_the_cores_to_refuse() -> None:
     for load in ("a lot", "0%", "-5%", "nan%", "1000gbit"):
         with pytest.raises(UserError, match=rf'traffic.0.load: found "{load}"; accepted: a share of the bottleneck'):
             settled(load=load)
+
+
+@pytest.fixture
+def nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calibration, "_found", {})
+
+
+class Counting:
+    """Stands for the count of a load: ``users`` by its rate in Mbit/s. Each count waits until ``at_once`` run."""
+
+    def __init__(self, users: dict[float, int], at_once: int = 1) -> None:
+        self.users = users
+        self.under_way = self.most = 0
+        self.begun: list[float] = []
+        self.lock = threading.Lock()
+        self.together = threading.Barrier(at_once)
+
+    def __call__(self, asked: dict[str, Any], progress: Any, stop: threading.Event) -> str:
+        rate = asked["load"]
+        with self.lock:
+            self.begun.append(rate / 1e6)
+            self.under_way += 1
+            self.most = max(self.most, self.under_way)
+        self.together.wait(30)
+        with self.lock:
+            self.under_way -= 1
+        users = self.users[rate / 1e6]
+        return json.dumps([users, rate if users else rate / 2])
+
+
+def test_loads_counted_at_once_have_the_numbers_and_lines_of_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def numbers() -> list[int]:
+        each = [scenario(load=load) for load in LOADS]
+        for one in each:
+            calibration.settle(one)
+        return [one["traffic"][0]["users"] for one in each]
+
+    monkeypatch.setattr(calibration, "_found", {})
+    alone, said, found = numbers(), capsys.readouterr().err, calibration._found
+    assert said.count("counting") == 3, said
+    search, others = calibration._search, threading.Semaphore(0)
+
+    def last(asked: dict[str, Any], progress: Any, stop: threading.Event) -> str:
+        best = search(asked, progress, stop)
+        if asked["load"] == 8e6:
+            assert others.acquire(timeout=60), "the others were not counted at the same time"
+            assert others.acquire(timeout=60)
+        else:
+            others.release()
+        return best
+
+    monkeypatch.setattr(calibration, "_search", last)
+    monkeypatch.setattr(calibration, "_found", {})
+    calibration.count((one for load in LOADS for one in calibration.probes(scenario(load=load))), workers=3)
+    assert capsys.readouterr().err == said
+    assert calibration._found == found
+    assert numbers() == alone
+    assert capsys.readouterr().err == "", "nothing is counted twice"
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_the_first_load_that_no_number_of_users_offers_ends_the_count(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(calibration, "_search", Counting({8: 40, 2: 0, 5: 0}, at_once=3))
+    with pytest.raises(UserError, match=r'^a.toml: traffic.0.load: found "20%", which no number of users offers: 0'):
+        calibration.count((one for load in LOADS for one in calibration.probes(scenario(load=load), "a.toml")), 3)
+    assert [line.partition(" = ")[2] for line in capsys.readouterr().err.splitlines()] == [
+        '"80%": counting the users that it takes',
+        '"80%": 40 users, who offer 100.0 % of 8 Mbit/s',
+        '"20%": counting the users that it takes',
+    ]
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_a_sweep_counts_at_once_and_refuses_only_the_cells_that_it_must(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counting = Counting({8: 40, 2: 10, 5: 0, 1: 5}, at_once=2)
+    monkeypatch.setattr(calibration, "_search", counting)
+    along = [grid.Axis("traffic.0.load", ("80%", "a lot", "20%", "10%", "50%"))]
+    cells = grid.cells(scenario(), along, "", "sim", workers=2)
+    assert counting.most == 2
+    users = [cell.scenario and cell.scenario["traffic"][0]["users"] for cell in cells]
+    assert users == [40, None, 10, 5, None]
+    assert "accepted: a share" in str(cells[1].error)
+    assert "no number of users" in str(cells[4].error)
+    said = capsys.readouterr().err
+    assert [part.split('"')[1] for part in said.splitlines()] == ["80%", "80%", "20%", "20%", "10%", "10%", "50%"]
+
+
+LE_2003 = {80: 3000, 90: 3400, 98: 3700, 105: 4000}
+"""Numbers of users that stand for those of the study's loads, by Mbit/s."""
+
+
+def le2003() -> tuple[Any, selection.Selection]:
+    found = loading.load(libraries.STUDIES.find("le2003"))
+    return found, selection.select(found, [])
+
+
+@pytest.mark.usefixtures("nothing_found")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_study_counts_its_loads_on_its_threads(
+    workers: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counting = Counting({float(rate): users for rate, users in LE_2003.items()}, at_once=workers)
+    monkeypatch.setattr(calibration, "_search", counting)
+    plan = planning.plan(*le2003(), workers=workers)
+    assert counting.most == workers
+    assert sorted(counting.begun) == sorted(LE_2003), "each once"
+    rates = [rate for rate in LE_2003 for _ in range(2)]
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.split('"')[1] for line in lines] == [f"{rate}mbit" for rate in rates]
+    found = {one["users"] for run in plan.scenarios.values() for one in run["traffic"] if one["kind"] == "web_users"}
+    assert found == set(LE_2003.values())
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_a_study_that_the_engine_refuses_counts_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UserError, match="--engine kernel"):
+        planning.plan(*le2003(), engine="kernel")
+    assert capsys.readouterr().err == ""

@@ -147,7 +147,7 @@ def suite(
         found = stacks.fitting(found, asking.word("stack", stack))
     named = subjects.read(found, asking.words("tested", tested), stack or "")
     rows = sheet.choose(found, asking.words("only", only))
-    plan = sheet.plan(found, named, rows, quick, seeds, on)
+    plan = sheet.plan(found, named, rows, quick, seeds, on, workers)
     return asking.working(
         f"{len(plan.scenarios)} runs",
         out,

@@ -199,7 +199,7 @@ def sweep(
     by = request.correction(correct)
     base, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed)
+    cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed, workers)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
     kept = asking.kept(out)
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)

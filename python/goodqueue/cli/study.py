@@ -70,7 +70,7 @@ def study(
     chosen = selection.select(found, only or [])
     if reconstructed and not found.reconstructions:
         raise UserError("--reconstructed", f"{name} names no reconstruction; accepted: a study with [[reconstruction]]")
-    plan = planning.plan(found, chosen, quick, seeds, on, reconstructed or fit)
+    plan = planning.plan(found, chosen, quick, seeds, on, reconstructed or fit, workers)
     draw = None
     if planned.check(out, force, read):
         from goodqueue.studies import figures

@@ -79,7 +79,7 @@ def suite(
         found = stacks.fitting(found, stack)
     named = subjects.read(found, tested or [], stack or "")
     rows = sheet.choose(found, only or [])
-    plan = sheet.plan(found, named, rows, quick, seeds, on)
+    plan = sheet.plan(found, named, rows, quick, seeds, on, workers)
     planned.check(out, force, read)
     if junit is not None:
         output.check_file(junit, force)

@@ -110,7 +110,7 @@ def sweep(
     axes = grid.with_mixes(grid.axes(sets or []), mixes)
     first = None if against is None else result.baseline(against, axes)
     base = scenarios.load(scenario)
-    cells = grid.cells(base, axes, scenario, on, mixes)
+    cells = grid.cells(base, axes, scenario, on, mixes, jobs)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
     origin = f"--out {out}"
     if out is not None:

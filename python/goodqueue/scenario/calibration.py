@@ -7,12 +7,19 @@ tail, so the number is the same for all disciplines and seeds of a comparison.
 
 import copy
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import Place, UserError, quoted, warn
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
+
+if TYPE_CHECKING:
+    from threading import Event
+
+    from goodqueue.run import Progress
 
 FASTER = 10
 """The rate of the link on which users are counted, as a multiple of the load."""
@@ -32,7 +39,40 @@ MOST_USERS = 1_000_000
 MOST_GROWTH = 30.0
 """The largest growth of the number of users from one try to the next: few users say little about the load of many."""
 
-_found: dict[str, int] = {}
+_found: dict[str, tuple[int, float]] = {}
+"""The number of users and the rate in bit/s that they offer, by the JSON of `Probe.asked`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A load whose users are to be counted. Loads that differ only in their place or their text ask the same."""
+
+    asked: Scenario
+    """The users on a fast link, and the ``load`` that they are to offer in bit/s."""
+    origin: Place
+    key: str
+    text: str
+    """The load as the scenario has it."""
+
+    @property
+    def known(self) -> str:
+        """The key in `_found`."""
+        from goodqueue import scenario as reading
+
+        return reading.to_json(self.asked)
+
+    def say(self, what: str) -> None:
+        """Write ``what`` about this load to standard error."""
+        warn(f"{self.key} = {quoted(self.text)}: {what}")
+
+    def take(self, users: int, offered: float) -> int:
+        """Return ``users`` if what they offer is near enough. Raises UserError."""
+        if abs(offered / self.asked["load"] - 1) > 10 * NEAR:
+            found = f"found {quoted(self.text)}, which no number of users offers"
+            closest = f"{users} offer {offered / 1e6:.3g} Mbit/s"
+            accepted = f"a load that 1 to {MOST_USERS} users offer"
+            raise UserError(self.origin, self.key, f"{found}: {closest}; accepted: {accepted}")
+        return users
 
 
 def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | None = None) -> None:
@@ -40,30 +80,83 @@ def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | 
 
     A malformed scenario is left for the core to refuse. Raises UserError if no number of users offers the load.
     """
+    for place, source in _loads(scenario):
+        probe = _probe(scenario, place, source, origin, origins)
+        count([probe], workers=1)
+        source["users"] = probe.take(*_found[probe.known])
+        del source["load"]
+
+
+def probes(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | None = None) -> list[Probe]:
+    """Return what `settle` would count for ``scenario``, for `count` to do so beforehand. Raises UserError."""
+    return [_probe(scenario, place, source, origin, origins) for place, source in _loads(scenario)]
+
+
+def uncounted(scenario: Scenario) -> Scenario:
+    """Return ``scenario`` with a few users instead of each load, to check the rest of it."""
+    checked = copy.deepcopy(scenario)
+    for _, source in _loads(checked):
+        source["users"] = FIRST_USERS
+        del source["load"]
+    return checked
+
+
+def count(asked: Iterable[Probe], workers: int | None = None) -> None:
+    """Count the users of each load that is not known yet, on all cores or on ``workers`` threads.
+
+    The lines on standard error are those of one load after the other. So is the error: the first load that no number of
+    users offers raises UserError, and ends the others.
+    """
+    from goodqueue import run
+
+    wanted: dict[str, Probe] = {}
+    for probe in asked:
+        if probe.known not in _found:
+            wanted.setdefault(probe.known, probe)
+    left = deque(enumerate(wanted.items()))
+    ended: dict[int, str | BaseException] = {}
+
+    def begin() -> None:
+        if left:
+            left[0][1][1].say("counting the users that it takes")
+
+    def tell(index: int, result: str | BaseException) -> None:
+        ended[index] = result
+        while left and left[0][0] in ended:
+            place, (known, probe) = left.popleft()
+            found = ended.pop(place)
+            if isinstance(found, BaseException):
+                raise found
+            users, offered = json.loads(found)
+            _found[known] = users, offered
+            probe.take(users, offered)
+            rate_bps = probe.asked["load"]
+            probe.say(f"{users} users, who offer {100 * offered / rate_bps:.1f} % of {rate_bps / 1e6:g} Mbit/s")
+            begin()
+
+    if wanted:
+        begin()
+        run.each([probe.asked for probe in wanted.values()], tell, workers, engine=_search, failed=tell)
+
+
+def _loads(scenario: Scenario) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each traffic of ``scenario`` that has a load instead of users, with its place."""
     sources = scenario.get("traffic")
     for place, source in enumerate(sources if isinstance(sources, list) else []):
         if isinstance(source, dict) and isinstance(source.get("load"), str) and "users" not in source:
-            key = f"traffic.{place}.load"
-            where = (origins or {}).get(key, origin)
-            source["users"] = _users(scenario, source, where, key)
-            del source["load"]
+            yield place, source
 
 
-def _users(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) -> int:
-    from goodqueue import scenario as reading
-
-    alone, rate_bps = _alone(scenario, source, origin, key)
-    known = reading.to_json({**alone, "load": rate_bps})
-    if known not in _found:
-        warn(f"{key} = {quoted(source['load'])}: counting the users that it takes")
-        _found[known], offered = _search(alone, rate_bps, origin, key, source["load"])
-        share = f"{100 * offered / rate_bps:.1f} % of {rate_bps / 1e6:g} Mbit/s"
-        warn(f"{key} = {quoted(source['load'])}: {_found[known]} users, who offer {share}")
-    return _found[known]
+def _probe(
+    scenario: Scenario, place: int, source: dict[str, Any], origin: str, origins: Mapping[str, Place] | None
+) -> Probe:
+    key = f"traffic.{place}.load"
+    where = (origins or {}).get(key, origin)
+    return Probe(_alone(scenario, source, where, key), where, key, source["load"])
 
 
-def _alone(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) -> tuple[Scenario, float]:
-    """Return the scenario with only the users on a fast link, and the load in bit/s. Raises UserError."""
+def _alone(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) -> Scenario:
+    """Return `Probe.asked`. Raises UserError."""
     from goodqueue import scenario as reading
 
     probe = copy.deepcopy(scenario) | {"seed": 1}
@@ -80,7 +173,7 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) 
         accepted = 'a share of the bottleneck\'s rate such as "98%", or a rate such as "98mbit"'
         raise UserError(origin, key, f"found {quoted(source['load'])}; accepted: {accepted}")
     fast = f"{round(FASTER * rate_bps)}bit"
-    return probe | {"bottleneck": {"rate": fast, "qdisc": "pfifo limit 100000"}}, rate_bps
+    return probe | {"bottleneck": {"rate": fast, "qdisc": "pfifo limit 100000"}, "load": rate_bps}
 
 
 def _load_bps(text: str, bottleneck_bps: int) -> float:
@@ -93,31 +186,33 @@ def _load_bps(text: str, bottleneck_bps: int) -> float:
         return 0.0
 
 
-def _search(alone: Scenario, rate_bps: float, origin: Place, key: str, asked: str) -> tuple[int, float]:
-    """Return the number of users that offer ``rate_bps``, and the rate that they do offer."""
+def _search(asked: Scenario, progress: "Progress", stop: "Event") -> str:
+    """Return the number of users that offer the load of `Probe.asked`, and the rate that they do offer, as JSON.
+
+    It is an engine for the threads of `goodqueue.run`.
+    """
+    alone = {name: value for name, value in asked.items() if name != "load"}
+    rate_bps = asked["load"]
     users, best = FIRST_USERS, (0, 0.0)
     for _ in range(TRIES):
-        offered = _offered_bps(alone, users)
+        offered = _offered_bps(alone, users, progress, stop)
         if abs(offered - rate_bps) < abs(best[1] - rate_bps):
             best = (users, offered)
         if abs(offered / rate_bps - 1) < NEAR:
-            return best
+            break
         growth = rate_bps / offered if offered > 0 else MOST_GROWTH
         following = max(1, min(MOST_USERS, round(users * min(growth, MOST_GROWTH))))
         if following == users:
             break
         users = following
-    if abs(best[1] / rate_bps - 1) > 10 * NEAR:
-        found = f"found {quoted(asked)}, which no number of users offers: {best[0]} offer {best[1] / 1e6:.3g} Mbit/s"
-        raise UserError(origin, key, f"{found}; accepted: a load that 1 to {MOST_USERS} users offer")
-    return best
+    return json.dumps(best)
 
 
-def _offered_bps(alone: Scenario, users: int) -> float:
+def _offered_bps(alone: Scenario, users: int, progress: "Progress", stop: "Event") -> float:
     """Return the throughput of ``users`` users on the fast link, headers included, in bit/s."""
     from goodqueue import run
 
     source = alone["traffic"][0] | {"users": users}
-    record = json.loads(run.one_text(alone | {"traffic": [source]}))
+    record = json.loads(run.simulate(alone | {"traffic": [source]}, progress, stop))
     direction = source.get("direction", "down")
     return float(record["queues"][direction]["throughput_mbps"]) * 1e6

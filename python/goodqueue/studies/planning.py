@@ -16,7 +16,7 @@ from goodqueue import engines
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
-from goodqueue.scenario import paths
+from goodqueue.scenario import calibration, paths
 from goodqueue.studies.measuring import COMPUTATIONS
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
@@ -51,12 +51,13 @@ def plan(
     seeds: int | None = None,
     engine: str = "sim",
     reconstructed: bool = False,
+    workers: int | None = None,
 ) -> Plan:
     """Plan the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
     ``seeds`` overrides the study's number. If ``reconstructed`` is set, the cells of the study's reconstructions come
-    last. Raises UserError before any run: with the study's file and the key if a scenario is refused, with the cell if
-    the engine refuses it.
+    last. The users of all loads are counted at the same time, on all cores or on ``workers`` threads. Raises UserError
+    before any run: with the study's file and the key if a scenario is refused, with the cell if the engine refuses it.
     """
     readings = [study, *(changed(study, one) for one in study.reconstructions if reconstructed)]
     cells = tuple(cell for reading in readings for cell in all_cells(reading) if selection.takes(cell))
@@ -65,17 +66,29 @@ def plan(
     needed: dict[str, Scenario] = {}
     numbers: dict[str, tuple[int, ...]] = {}
 
-    def add(cell: Cell, resolved: Scenario, seeds: Iterable[int]) -> tuple[str, ...]:
+    def check(cell: Cell, resolved: Scenario) -> None:
         _check_series(cell, resolved)
         try:
             engines.check(engine, resolved)
         except UserError as error:
             raise UserError(f"--engine {engine}", str(cell.experiment.file), cell.name, str(error)) from None
+
+    def loads() -> Iterator[calibration.Probe]:
+        for cell in cells:
+            scenario, file, origins = _unresolved(cell, quick)
+            if probes := calibration.probes(scenario, file, origins):
+                # A count takes seconds. What is refused anyway is refused before.
+                check(cell, scenarios.resolve(calibration.uncounted(scenario), file, origins))
+                yield from probes
+
+    def add(cell: Cell, resolved: Scenario, seeds: Iterable[int]) -> tuple[str, ...]:
+        check(cell, resolved)
         seeded = [{**resolved, "seed": seed} for seed in seeds]
         keys = [key_of(scenario) for scenario in seeded]
         needed.update(zip(keys, seeded, strict=True))
         return tuple(keys)
 
+    calibration.count(loads(), workers)
     for position, cell in enumerate(cells):
         experiment = cell.experiment
         count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
@@ -148,6 +161,11 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
 
     Raises UserError naming the study's file and key.
     """
+    return scenarios.resolve(*_unresolved(cell, quick, alone))
+
+
+def _unresolved(cell: Cell, quick: bool, alone: bool = False) -> tuple[Scenario, str, scenarios.Origins]:
+    """Return the scenario of ``cell``, the study's file, and where its keys come from."""
     experiment = cell.experiment
     scenario = copy.deepcopy(experiment.alone if alone and experiment.alone else experiment.scenario)
     origins = {f"{table}.qdisc": f"qdiscs.{cell.algorithm}" for table in ("bottleneck", "bottleneck.up")}
@@ -171,7 +189,7 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
     hops = [hop for hop in scenario.get("hop", ()) if hop.get("name") in experiment.hops]
     _place(bottleneck, hops, experiment.qdiscs[cell.algorithm], cell.point, origin)
     named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
-    return scenarios.resolve(scenario, str(experiment.file), named)
+    return scenario, str(experiment.file), named
 
 
 def _of_load(key: str, alone: Scenario) -> bool:

@@ -105,10 +105,17 @@ def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
 
 
 def plan(
-    suite: Suite, subjects: Sequence[Subject], rows: Sequence[Row], quick: bool, seeds: int | None, engine: str
+    suite: Suite,
+    subjects: Sequence[Subject],
+    rows: Sequence[Row],
+    quick: bool,
+    seeds: int | None,
+    engine: str,
+    workers: int | None = None,
 ) -> planning.Plan:
     """Plan the runs behind ``rows``. Raises UserError if one of them is refused."""
-    return planning.plan(building.study(suite, subjects), building.selected(suite, rows), quick, seeds, engine)
+    built = building.study(suite, subjects)
+    return planning.plan(built, building.selected(suite, rows), quick, seeds, engine, workers=workers)
 
 
 def carry_out(

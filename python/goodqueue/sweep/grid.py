@@ -4,7 +4,8 @@ import copy
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Scenario
-from goodqueue.scenario import sources
+from goodqueue.scenario import calibration, sources
 
 QDISC = "bottleneck.qdisc"
 MIX = "traffic"
@@ -148,19 +149,34 @@ def split(text: str, origin: Place) -> list[str]:
     return parts
 
 
-def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str, mixed: Sequence[Mix] = ()) -> list[Cell]:
+def cells(
+    base: Scenario,
+    along: Sequence[Axis],
+    origin: str,
+    engine: str,
+    mixed: Sequence[Mix] = (),
+    workers: int | None = None,
+) -> list[Cell]:
     """Return one cell per combination of the values of ``along``. The last axis varies fastest.
 
     ``base`` is an unresolved scenario, ``origin`` its file. ``mixed`` are the values of `MIX`. A cell that the core or
-    ``engine`` refuses has the reason.
+    ``engine`` refuses has the reason. The users of all loads are counted at the same time, on all cores or on
+    ``workers`` threads.
     Raises UserError if all cells are refused.
     """
+    combined = [list(zip(along, values, strict=True)) for values in itertools.product(*(axis.values for axis in along))]
+    made = [_made(base, values, mixed) for values in combined]
+    with suppress(UserError):  # its own cell is refused below
+        calibration.count(_loads(made, origin), workers)
     found = []
     refused: list[UserError] = []
-    for values in itertools.product(*(axis.values for axis in along)):
-        at = {axis.key: value for axis, value in zip(along, values, strict=True) if len(axis.values) > 1}
+    for values, one in zip(combined, made, strict=True):
+        at = {axis.key: value for axis, value in values if len(axis.values) > 1}
         try:
-            scenario = _resolved(base, list(zip(along, values, strict=True)), origin, engine, mixed)
+            if isinstance(one, UserError):
+                raise one
+            scenario = scenarios.resolve(one[0], origin, one[1])
+            engines.check(engine, scenario)
             found.append(Cell(at, scenario))
         except UserError as error:
             refused.append(error)
@@ -170,22 +186,32 @@ def cells(base: Scenario, along: Sequence[Axis], origin: str, engine: str, mixed
     return found
 
 
-def _resolved(
-    base: Scenario, values: Sequence[tuple[Axis, str]], origin: str, engine: str, mixed: Sequence[Mix]
-) -> Scenario:
+def _made(
+    base: Scenario, values: Sequence[tuple[Axis, str]], mixed: Sequence[Mix]
+) -> tuple[Scenario, dict[str, Place]] | UserError:
+    """Return the unresolved scenario of a cell and where its keys come from, or why there is none."""
     scenario = copy.deepcopy(base)
     origins: dict[str, Place] = {}
     traffic = {mix.name: mix for mix in mixed}
-    # Parameters of a qdisc line are set after the lines, since another axis may set the line.
-    for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
-        if axis.key == MIX and value in traffic:
-            scenario["traffic"] = copy.deepcopy(list(traffic[value].traffic))
-            origins[MIX] = Option("mix", value)
-            continue
-        origins[scenarios.apply_set(scenario, f"{axis.key}={value}")] = Option("set", axis.key)
-    resolved = scenarios.resolve(scenario, origin, origins)
-    engines.check(engine, resolved)
-    return resolved
+    try:
+        # Parameters of a qdisc line are set after the lines, since another axis may set the line.
+        for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
+            if axis.key == MIX and value in traffic:
+                scenario["traffic"] = copy.deepcopy(list(traffic[value].traffic))
+                origins[MIX] = Option("mix", value)
+                continue
+            origins[scenarios.apply_set(scenario, f"{axis.key}={value}")] = Option("set", axis.key)
+    except UserError as error:
+        return error
+    return scenario, origins
+
+
+def _loads(made: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str) -> Iterator[calibration.Probe]:
+    """Yield the loads of the cells that are not refused for them."""
+    for one in made:
+        if not isinstance(one, UserError):
+            with suppress(UserError):
+                yield from calibration.probes(one[0], origin, one[1])
 
 
 def value_of(text: str) -> Any:
