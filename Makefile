@@ -100,14 +100,15 @@ BUILT := >.venv/build.log 2>&1 || { cat .venv/build.log >&2; echo "make: the bui
 
 # The same package, compiled with a profile of its own runs (profile-guided optimisation): the compiler then knows which
 # branches are taken, and which code is hot. A build that counts makes the profile. It never enters .venv. Symbols name
-# the target and Cargo's profile, so both builds have the same: otherwise the compiler finds no counts.
+# the target and Cargo's profile, so both builds have the same: otherwise the compiler finds no counts, of which it only
+# warns with the last flag.
 TARGET = $(shell rustc -vV | sed -n 's/host: //p')
 COUNTS := $(CURDIR)/target/profile
-WITH_PROFILE = --target $(TARGET) --config 'build.rustflags=["-Cprofile-use=$(COUNTS)/merged.profdata", "--cfg=has_profile"]'
+WITH_PROFILE := --config 'build.rustflags=["-Cprofile-use=$(COUNTS)/merged.profdata", "--cfg=has_profile", "-Cllvm-args=-pgo-warn-missing-function"]'
 optimised: .venv/.optimised
 .venv/.optimised: .venv/.maturin pyproject.toml $(rust_sources) $(COUNTS)/merged.profdata
 	@echo "building goodqueue with the profile"
-	@$(DEVELOP) release $(WITH_PROFILE) $(BUILT)
+	@$(DEVELOP) release --target $(TARGET) $(WITH_PROFILE) $(BUILT)
 	@touch .venv/.package $@
 
 $(COUNTS)/merged.profdata: benches/training.py | .venv/.maturin
@@ -419,6 +420,11 @@ man: .venv/.package
 # runs. One wheel serves every Python from 3.11 on (abi3). maturin's audit refuses a library that needs more than the
 # wheel's name says. On macOS and Windows there is the simulator alone. For Windows, maturin makes zig export a name that
 # no module has, so MinGW links there.
+#
+# Linux's wheel for this machine's architecture has the profile, which is made by running the build that counts. If zig
+# links for this target, maturin sets Cargo's target-applies-to-host to false. Then each crate that depends on a build
+# script or a procedural macro has other symbols than in the build that counts, so it is set back.
+PROFILED = $(filter %-linux-gnu,$(filter $(TARGET),$(WHEELS)))
 WHEELS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu x86_64-apple-darwin aarch64-apple-darwin x86_64-pc-windows-gnu
 dist: web man
 	@rm -rf dist
@@ -428,10 +434,12 @@ dist: web man
 	  || { echo "make dist: no Rust for $$target; accepted: rustup target add $$target" >&2; exit 1; }; done
 	@[[ "$(WHEELS)" != *windows* ]] || command -v x86_64-w64-mingw32-gcc >/dev/null \
 	  || { echo "make dist: no linker for Windows; accepted: MinGW (Debian: gcc-mingw-w64-x86-64), or WHEELS without it" >&2; exit 1; }
+	@$(if $(PROFILED),$(MAKE) $(COUNTS)/merged.profdata)
 	$(BIN)/maturin sdist --out dist
 	@for target in $(WHEELS); do \
-	  case $$target in *-linux-*) how='--zig --compatibility manylinux_2_17';; *-windows-*) how=;; *) how=--zig;; esac; \
-	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked $$how --target $$target --out dist; \
+	  case $$target in *-linux-*) how=(--zig --compatibility manylinux_2_17);; *-windows-*) how=();; *) how=(--zig);; esac; \
+	  [ $$target != "$(PROFILED)" ] || how+=($(WITH_PROFILE) --config target-applies-to-host=true); \
+	  PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked "$${how[@]}" --target $$target --out dist; \
 	done
 	@cd dist && sha256sum -- * >SHA256SUMS.new && mv SHA256SUMS.new SHA256SUMS && cat SHA256SUMS
 
