@@ -5,9 +5,6 @@ use crate::ids::FlowId;
 use crate::lists::PerFlow;
 use goodqueue_hosts::direction::Direction;
 
-/// The shards per thread: more than one, because links and shards take different times.
-const PER_THREAD: usize = 2;
-
 /// The work for a packet and its ACK: of the link of the data, of the link of the ACKs, and of both hosts. In case (iv)
 /// of `goodqueue bench` these parts work for 108, 61 and 264 ms.
 const DATA: usize = 5;
@@ -22,12 +19,13 @@ pub(super) struct Shards {
 }
 
 impl Shards {
-    /// Shares the flows of `run` out. The first parts of the run have the links of `links`, and the shards are the
-    /// others. The `threads` threads take the parts in turn. A thread that has a link gets fewer flows, so that all
-    /// threads have about the same work.
+    /// Shares the flows of `run` among one shard per thread. The first parts of the run have the links of `links`, the
+    /// others are the shards, and the `threads` threads take the parts in turn. A thread that has a link gets fewer
+    /// flows, so that all threads have about the same work. With two shards per thread, cases (iii) and (iv) of
+    /// `goodqueue bench` take 3 and 4 % longer.
     pub(super) fn new(run: &Simulation, threads: usize, links: &[&[Direction]]) -> Self {
         let flows = run.flows.len();
-        let count = (PER_THREAD * threads).min(flows);
+        let count = threads.min(flows);
         let mut of_links = vec![0; threads];
         for (part, directions) in links.iter().enumerate() {
             let of_flow = |own: Direction| -> usize {
@@ -35,10 +33,10 @@ impl Shards {
             };
             of_links[part % threads] += run.flows.iter().map(|flow| of_flow(flow.direction)).sum::<usize>();
         }
-        let share = flows * (DATA + ACKS + HOSTS) / threads;
         // A thread whose links take its whole share gets some flows all the same, which others can take from it.
-        let weight =
-            |shard: usize| share.saturating_sub(of_links[(links.len() + shard) % threads]).max(share / 4);
+        let all = flows * (DATA + ACKS + HOSTS);
+        let thread = |shard: usize| (links.len() + shard) % threads;
+        let weight = |shard: usize| all.saturating_sub(threads * of_links[thread(shard)]).max(all / 4);
         let weights: Vec<_> = (0..count).map(|shard| weight(shard) as i64).collect();
         let total: i64 = weights.iter().sum();
         // Each flow goes to the shard that is furthest behind its share.

@@ -19,10 +19,11 @@ use super::part::{Part, Role};
 use super::shards::Shards;
 use crate::flow::{Flow, Source};
 use crate::ids::LinkId;
-use crate::scenario::Line;
+use crate::scenario::{Line, Scenario};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 use std::mem::swap;
+use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A full frame of Ethernet.
@@ -81,16 +82,17 @@ impl Threaded {
         let of_links: Vec<_> =
             directions.chunks(if run.row.is_some() { directions.len() } else { 1 }).collect();
         let shards = Shards::new(&run, threads, &of_links);
-        let (links, mut parts) = (of_links.len(), Vec::new());
-        for place in 1..links + shards.count() {
-            let Ok(copy) = Simulation::new(run.scenario.clone()) else {
-                return Err(Box::new((run, "the scenario cannot be built twice")));
-            };
-            parts.push(match of_links.get(place - 1) {
+        let links = of_links.len();
+        let Some(copies) = copies(&run.scenario, links + shards.count() - 1, threads) else {
+            return Err(Box::new((run, "the scenario cannot be built twice")));
+        };
+        let mut parts: Vec<_> = (0..)
+            .zip(copies)
+            .map(|(place, copy)| match of_links.get(place) {
                 Some(directions) => Part::links(copy, directions, shards.clone()),
-                None => Part::hosts(copy, place - links, &shards, links),
-            });
-        }
+                None => Part::hosts(copy, place + 1 - links, &shards, links),
+            })
+            .collect();
         parts.insert(links, Part::hosts(run, 0, &shards, links));
         let reached = Reached { links: Instant::ZERO, hosts: Instant::ZERO };
         let parts = parts.into_iter().map(Mutex::new).collect();
@@ -149,6 +151,20 @@ impl Threaded {
         whole.now = now;
         whole
     }
+}
+
+/// Builds so many `copies` of a run, on `threads` threads: one after the other would take as long as many windows.
+/// Returns `None` if the scenario cannot be built.
+fn copies(scenario: &Scenario, copies: usize, threads: usize) -> Option<Vec<Simulation>> {
+    let build = |number: usize| {
+        (0..number).map(|_| Simulation::new(scenario.clone()).ok()).collect::<Option<Vec<_>>>()
+    };
+    std::thread::scope(|scope| {
+        let numbers = (0..threads).map(|thread| (copies + thread) / threads);
+        let shares: Vec<_> = numbers.map(|number| scope.spawn(move || build(number))).collect();
+        let built = shares.into_iter().map(|share| share.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        built.collect::<Option<Vec<_>>>().map(|built| built.into_iter().flatten().collect())
+    })
 }
 
 /// Hands over what the parts have for each other. The first `links` parts have links.
