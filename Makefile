@@ -100,8 +100,8 @@ BUILT := >.venv/build.log 2>&1 || { cat .venv/build.log >&2; echo "make: the bui
 
 # The same package, compiled with a profile of its own runs (profile-guided optimisation): the compiler then knows which
 # branches are taken, and which code is hot. A build that counts makes the profile. It never enters .venv. Symbols name
-# the target and Cargo's profile, so both builds have the same: otherwise the compiler finds no counts, of which it only
-# warns with the last flag.
+# the target and Cargo's profile, so both builds have the same: otherwise the compiler finds no counts. With the last
+# flag it warns of that.
 TARGET = $(shell rustc -vV | sed -n 's/host: //p')
 COUNTS := $(CURDIR)/target/profile
 WITH_PROFILE := --config 'build.rustflags=["-Cprofile-use=$(COUNTS)/merged.profdata", "--cfg=has_profile", "-Cllvm-args=-pgo-warn-missing-function"]'

@@ -93,7 +93,7 @@ impl Link {
                     if special.onward.is_empty() {
                         agenda.set(self.parts.onward, arrives);
                     }
-                    // Who takes the packet out settles the link first. So the end needs no plan of its own.
+                    // `take_onward` settles the link at this time in any case. So the end needs no plan of its own.
                     if arrives == self.ends && self.parts.acts_as_one() {
                         ends = Instant::MAX;
                     }

@@ -61,3 +61,32 @@ impl Shards {
         self.of_flow[flow] as usize
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    /// A thread with a costly link and as many flows as the others would be the one that all wait for.
+    #[test]
+    fn each_thread_has_the_same_work() {
+        let scenario = r#"{"duration": "1s", "warmup": "0s", "seed": 1, "path": {"rtt": "20ms"},
+            "bottleneck": {"rate": "10mbit", "qdisc": "pfifo"}, "traffic": [{"kind": "bulk", "count": 240}]}"#;
+        let run = Simulation::new(Scenario::from_json(scenario).unwrap()).unwrap();
+        let flows = |threads: usize, links: &[&[Direction]]| {
+            let shards = Shards::new(&run, threads, links);
+            let mut flows = vec![0; shards.count()];
+            run.flows.numbers().for_each(|flow| flows[shards.of(flow)] += 1);
+            flows
+        };
+        let [down, up] = [&[Direction::Down][..], &[Direction::Up][..]];
+        // 5 + 12 * 100 / 240 = 3 + 12 * 140 / 240 = 10
+        assert_eq!(flows(2, &[down, up]), [100, 140]);
+        // One part has both links, so the first shard belongs to the second thread. The first thread has its least.
+        assert_eq!(flows(2, &[&Direction::ALL]), [192, 48]);
+        // The last two of four shards belong to the threads of the links down and up.
+        let four = flows(4, &[down, up]);
+        assert!(four[2] < four[3] && four[3] < four[0], "{four:?}");
+        assert_eq!(four.iter().sum::<i32>(), 240);
+    }
+}

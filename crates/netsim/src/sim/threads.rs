@@ -153,7 +153,7 @@ impl Threaded {
     }
 }
 
-/// Builds so many `copies` of a run, on `threads` threads: one after the other would take as long as many windows.
+/// Builds so many `copies` of a run, on `threads` threads. One thread would take as long for them as for many windows.
 /// Returns `None` if the scenario cannot be built.
 fn copies(scenario: &Scenario, copies: usize, threads: usize) -> Option<Vec<Simulation>> {
     let build = |number: usize| {
