@@ -111,8 +111,8 @@ def count(asked: Iterable[Probe], workers: int | None = None) -> None:
 
     wanted: dict[str, Probe] = {}
     for probe in asked:
-        if probe.known not in _found:
-            wanted.setdefault(probe.known, probe)
+        if (known := probe.known) not in _found:
+            wanted.setdefault(known, probe)
     left = deque(enumerate(wanted.items()))
     ended: dict[int, str | BaseException] = {}
 

@@ -73,9 +73,10 @@ def plan(
         except UserError as error:
             raise UserError(f"--engine {engine}", str(cell.experiment.file), cell.name, str(error)) from None
 
+    made = [_unresolved(cell, quick) for cell in cells]
+
     def loads() -> Iterator[calibration.Probe]:
-        for cell in cells:
-            scenario, file, origins = _unresolved(cell, quick)
+        for cell, (scenario, file, origins) in zip(cells, made, strict=True):
             if probes := calibration.probes(scenario, file, origins):
                 # A count takes seconds. What is refused anyway is refused before.
                 check(cell, scenarios.resolve(calibration.uncounted(scenario), file, origins))
@@ -89,11 +90,11 @@ def plan(
         return tuple(keys)
 
     calibration.count(loads(), workers)
-    for position, cell in enumerate(cells):
+    for position, (cell, own_scenario) in enumerate(zip(cells, made, strict=True)):
         experiment = cell.experiment
         count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
         numbers[experiment.id] = own = tuple(range(1, count + 1))
-        runs[position] = add(cell, scenario_of(cell, quick), own)
+        runs[position] = add(cell, scenarios.resolve(*own_scenario), own)
         for name, other in {metric.beside: metric.to for metric in experiment.metrics.values() if metric.to}.items():
             if other == ALONE:
                 first = replace(cell, algorithm=next(iter(experiment.qdiscs)))
