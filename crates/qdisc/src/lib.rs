@@ -24,6 +24,7 @@ mod fifo;
 mod linux;
 pub mod packet;
 pub mod param;
+mod psched;
 mod qdisc;
 pub mod registry;
 pub mod sched;

@@ -18,7 +18,7 @@
 //! reached. Flows are compared by [`Packet::flow_id`], in the kernel by addresses and ports.
 
 use super::red::{
-    AVPKT, Asked, BANDWIDTH, BURST, HARDDROP, Marking, PROBABILITY, Params, Scale, Vars, Verdict, max_p,
+    AVPKT, Asked, BANDWIDTH, BURST, HARDDROP, Marking, PROBABILITY, Params, Scale, Vars, Verdict,
 };
 use crate::discipline::Discipline;
 use crate::packet::Packet;
@@ -87,7 +87,8 @@ impl<P: Packet> Discipline<P> for Choke<P> {
         .source("Pan, Prabhakar, Psounis, INFOCOM 2000; tc-choke(8)");
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
-        let params = asked(args).set_up(Some(args.get(&BANDWIDTH)))?;
+        let asked = asked(args);
+        let params = asked.set_up(Some(args.get(&BANDWIDTH)))?;
         let limit = args.get(&LIMIT);
         Ok(Self {
             places: VecDeque::new(),
@@ -95,7 +96,7 @@ impl<P: Packet> Discipline<P> for Choke<P> {
             mask: (limit + 1).next_power_of_two() - 1,
             backlog: Backlog::default(),
             limit,
-            vars: Vars::new(&params, max_p(args)),
+            vars: Vars::new(&params, asked.max_p()),
             params,
             marking: Marking::new(args.get(&ECN), args.get(&HARDDROP), false),
             matched: 0,
@@ -110,7 +111,7 @@ impl<P: Packet> Discipline<P> for Choke<P> {
         owner: &mut O,
     ) -> Result<(), Error> {
         let fresh = Self::build(args, link)?;
-        self.vars = self.vars.under(&self.params, &fresh.params, max_p(args));
+        self.vars = self.vars.under(&self.params, &fresh.params, asked(args).max_p());
         self.marking = self.marking.under(fresh.marking);
         (self.limit, self.params) = (fresh.limit, fresh.params);
         while self.backlog.packets > self.limit

@@ -6,7 +6,7 @@
 //! - all numbers are integers. The average is scaled by 2^Wlog, and its weight is 2^-Wlog, which `tc` derives from
 //!   `burst`;
 //! - while the link is idle, the average decays by a table of 256 shifts that `tc` computes, not by a power (section
-//!   4);
+//!   4), and some 16 times more slowly: [`Idle`] says why;
 //! - no probability is computed. One random number is drawn after each drop, and the next packet is dropped once
 //!   count * (avg - min) reaches that number. This spaces drops evenly, as section 7's second method does;
 //! - above `max` every packet is dropped: there is no gentle mode;
@@ -27,7 +27,7 @@ use crate::signal::{Drop, Owner};
 use alloc::string::ToString;
 use goodqueue_units::{Duration, Instant};
 pub(super) use marking::Marking;
-pub(crate) use setup::{AVPKT, BANDWIDTH, BURST, HARDDROP, PROBABILITY, Scale, max_p};
+pub(crate) use setup::{AVPKT, BANDWIDTH, BURST, HARDDROP, PROBABILITY, Scale};
 pub use setup::{Asked, Idle};
 
 /// One percent of max_p, in Q0.32, rounded.
@@ -303,11 +303,12 @@ impl Aqm for Red {
         if nodrop && !ecn {
             return Err(Error("red nodrop: has a meaning only with ecn".to_string()));
         }
-        let params = asked(args).set_up(Some(args.get(&BANDWIDTH)))?;
+        let asked = asked(args);
+        let params = asked.set_up(Some(args.get(&BANDWIDTH)))?;
         Ok(Self {
             limit: args.get(&LIMIT),
-            start: max_p(args),
-            vars: Vars::new(&params, max_p(args)),
+            start: asked.max_p(),
+            vars: Vars::new(&params, asked.max_p()),
             params,
             marking: Marking::new(ecn, args.get(&HARDDROP), nodrop),
             timer: args.get(&ADAPTIVE).then(|| Periodic::new(ADAPT_INTERVAL, ADAPT_INTERVAL)),

@@ -1,10 +1,11 @@
 //! Time at a rate, to the nanosecond as Linux computes it.
 //!
 //! Source: `psched_ratecfg_precompute` (net/sched/sch_generic.c) and `psched_l2t_ns` (include/net/sch_generic.h):
-//! a multiplication and a shift stand for the division by the rate. `tc_calc_xmittime` (iproute2, tc_core.c): a burst
-//! is sent to the kernel as the time that it takes, in ticks of 64 ns.
+//! a multiplication and a shift stand for the division by the rate. A burst is sent to the kernel as the time that it
+//! takes ([`crate::psched`]).
 
 use crate::param::Args;
+use crate::psched::{TICK, ticks};
 use crate::sched::bucket::{LINKLAYER, LinkLayer, MPU, OVERHEAD, Weight};
 use goodqueue_units::{Rate, Release};
 
@@ -49,16 +50,7 @@ impl Pace {
     }
 }
 
-/// Returns the depth of a bucket of `bytes` at `rate`, in nanoseconds, as the `tc` of a release sends it. That of Linux
-/// 6.1 (Debian 12) cuts the time to whole microseconds, and then to whole ticks. Since iproute2 6.14 the exact time is
-/// rounded up to a tick.
+/// Returns the depth of a bucket of `bytes` at `rate`, in nanoseconds, as the `tc` of a release sends it.
 pub(super) fn depth(rate: Rate, bytes: u64, release: Release) -> i64 {
-    const TICKS_PER_US: f64 = 15.625;
-    let rate = (rate.as_bps() / 8).max(1) as f64;
-    let us = 1e6 * (bytes as f64 / rate);
-    let ticks = match release {
-        Release::Linux6_1 => libm::floor(us.min(f64::from(u32::MAX))) * TICKS_PER_US,
-        _ => libm::ceil(us * TICKS_PER_US),
-    };
-    i64::from(ticks.min(f64::from(u32::MAX)) as u32) << 6
+    i64::from(ticks(rate, bytes, release)) << TICK
 }

@@ -2,41 +2,52 @@
 
 use super::Params;
 use crate::param::{Args, Error, Param, bps};
+use crate::psched::ticks;
 use alloc::format;
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::{Duration, Rate, Release};
 
 /// The largest rate that 32 bits of bytes per second hold, in bit/s.
 const MOST_RATE: u64 = 8 * (u32::MAX as u64);
 
 /// The decay of the average while the link is idle, as one shift for each of 256 cells of time (section 4).
+///
+/// **On Linux the average decays some 16 times more slowly than section 4 says.** `tc` computes the table for times in
+/// its ticks of 64 ns (`tc_red_eval_idle_damping` in iproute2's tc_red.c; 6.1 and 7.1 alike), and the kernel looks times
+/// up in it in microseconds (`red_calc_qavg_from_idle_time` in include/net/red.h; 6.1 and 7.3 alike). Neither program
+/// is told the other's unit. So a cell lasts 15.625 times as long as the weight asks. Within the first cells the
+/// average falls to one half. It then stays there until the table says 2. `tc -d qdisc show` prints the binary
+/// logarithm of a cell's microseconds as `Scell_log`.
 #[derive(Clone, Debug)]
 pub struct Idle {
-    /// Binary logarithm of a cell's length in microseconds.
+    /// Binary logarithm of a cell's length: in ticks to `tc`, in microseconds to the kernel.
     cell_log: u32,
     shifts: [u8; 256],
 }
 
 impl Idle {
-    /// Computes the table for a weight of 2^-`wlog` and one average packet every `packet_us` microseconds. It is
-    /// `tc`'s table: the shift grows by one with each time in which (1 - weight)^packets falls to 1/e, although a
-    /// shift only halves.
-    fn new(wlog: u32, packet_us: f64) -> Self {
-        let decay_per_us = -libm::log(1.0 - 1.0 / (1_u64 << wlog) as f64) / packet_us;
-        let longest = 31.0 / decay_per_us;
+    /// Computes the table for a weight of 2^-`wlog` and one average packet every `packet` ticks. It is `tc`'s table:
+    /// the shift grows by one with each time in which (1 - weight)^packets falls to 1/e, although a shift only halves.
+    fn new(wlog: u32, packet: u32) -> Self {
+        let decay_per_tick = -libm::log(1.0 - 1.0 / (1_u64 << wlog) as f64) / f64::from(packet);
+        let longest = 31.0 / decay_per_tick;
         // iproute2 tries 31 cells, too, where its `1 << 31` is negative and passes the test whatever the longest time
-        // is. So it refuses nothing here (`choke limit 16`), and an idle time below 35 minutes stays in the first cell.
+        // is. So it refuses nothing here (`choke limit 16`).
         let cell_log = (0..31).find(|log| longest / ((1_u64 << log) as f64) < 512.0).unwrap_or(31);
         let mut shifts = [0; 256];
         for (cell, shift) in shifts.iter_mut().enumerate() {
-            *shift = (((cell as u64) << cell_log) as f64 * decay_per_us).min(31.0) as u8;
+            // The time has 32 bits and a sign in iproute2. A packet that takes no tick has an infinite product, of which
+            // x86-64 makes 0: below 1 us (10 Gbit/s, 1000 bytes) the average only falls to one half.
+            let product = f64::from((cell as i32) << cell_log) * decay_per_tick;
+            *shift = if product.is_finite() { (product as i32 as u8).min(31) } else { 0 };
         }
-        shifts[255] = 31;
+        (shifts[0], shifts[255]) = (0, 31);
         Self { cell_log, shifts }
     }
 
     /// Returns the rest of the average after `idle`.
     pub(super) fn decay(&self, average: u64, idle: Duration) -> u64 {
-        let us = (idle.as_nanos() / 1_000).min(255 << self.cell_log);
+        let longest = u64::from(255_u32 << self.cell_log); // `Scell_max` has 32 bits
+        let us = (idle.as_nanos() / 1_000).min(longest);
         match self.shifts[(us >> self.cell_log) as usize & 255] {
             // Within the first cells the decay is linear, but to no less than a half.
             0 => match ((u128::from(average) * u128::from(us)) >> self.cell_log) as u64 {
@@ -83,19 +94,17 @@ pub(crate) const BANDWIDTH: Param<Rate> =
 pub(crate) const PROBABILITY: Param<f64> =
     Param::real("probability", "drop probability when the average reaches max")
         .default(0.02)
-        .range(1e-9, 0.999_999);
+        .range(1e-9, 1.0);
 
 pub(crate) const HARDDROP: Param<bool> = Param::flag("harddrop", "with ecn: drop from max on nevertheless");
 
-/// Returns whether `tc` can hold the slope of the probability over the `distance` of the thresholds: tc_red_eval_P in
-/// iproute2.
-fn is_in_32_bits(probability: f64, distance: u64) -> bool {
-    distance == 0 || probability / distance as f64 * (1_u64 << 31) as f64 > 1.0
-}
-
-/// Returns the drop probability at the upper threshold, in Q0.32.
-pub(crate) fn max_p(args: &Args) -> u32 {
-    (args.get(&PROBABILITY) * (1_u64 << 32) as f64) as u32
+/// Returns Plog, which `tc` sends beside the probability: the times that `probability / distance` must be doubled to
+/// exceed 1 (`tc_red_eval_P`). `None`: that is more than 31 times.
+fn plog(probability: f64, distance: u64) -> Option<u32> {
+    if distance == 0 {
+        return Some(0);
+    }
+    (0..32).find(|log| probability / distance as f64 * (1_u64 << log) as f64 > 1.0)
 }
 
 /// RED's settings in a line. `max` is by default a quarter of `limit`, which in `sfq` is `redflowlimit`. Thresholds
@@ -110,6 +119,7 @@ pub struct Asked {
     burst: Option<u64>,
     avpkt: u64,
     probability: f64,
+    release: Release,
 }
 
 impl Asked {
@@ -125,6 +135,7 @@ impl Asked {
             burst,
             avpkt,
             probability: args.get(&PROBABILITY),
+            release: args.release(),
         }
     }
 
@@ -160,15 +171,30 @@ impl Asked {
                 "no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"
             ))
         })?;
-        if !is_in_32_bits(self.probability, (max - min) * self.unit()) {
+        if plog(self.probability, (max - min) * self.unit()).is_none() {
             return Err(refuse("probability is too small for the distance of min and max"));
         }
         if max >> (31 - wlog) != 0 {
             return Err(refuse("max is too large for the kernel's 31 bits"));
         }
-        let Some(bandwidth) = bandwidth else { return Ok(Params::new(min, max, wlog, None)) };
-        let idle = Idle::new(wlog, self.avpkt as f64 / (bandwidth.as_bps() as f64 / 8e6));
-        Ok(Params::new(min, max, wlog, Some(idle)))
+        let idle = bandwidth.map(|rate| Idle::new(wlog, ticks(rate, self.avpkt, self.release)));
+        Ok(Params::new(min, max, wlog, idle))
+    }
+
+    /// Returns the drop probability at the upper threshold, in Q0.32, as the kernel has it.
+    ///
+    /// `tc` multiplies by 2^32 and keeps 32 bits, so a probability of 1 becomes 0 (on x86-64; C leaves it open). To the
+    /// kernel 0 means that `tc` sent no probability. The kernel then takes 2^-Plog for each unit of its own thresholds
+    /// (`red_set_parms`). `tc` has computed Plog in bytes, and `choke`'s thresholds are packets.
+    pub(crate) fn max_p(&self) -> u32 {
+        match (self.probability * (1_u64 << 32) as f64) as u64 as u32 {
+            0 => {
+                let (min, max, _) = self.thresholds();
+                let plog = plog(self.probability, (max - min) * self.unit()).unwrap_or(0);
+                (u32::MAX >> plog).wrapping_mul((max - min).max(1) as u32)
+            }
+            given => given,
+        }
     }
 }
 
@@ -176,11 +202,15 @@ impl Asked {
 mod tests {
     use super::super::{Aqm, Red};
     use super::*;
+    use crate::aqm::choke::{self, Choke};
+    use crate::discipline::Discipline;
+    use crate::packet::Plain;
     use crate::param::{Link, QdiscSpec};
     use crate::qdisc::{Measure, Probe};
     use std::vec::Vec;
 
     static SPEC: QdiscSpec = Red::SPEC;
+    static CHOKE: QdiscSpec = Choke::<Plain>::SPEC;
     const LINK: Link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
 
     fn red(words: &str) -> Result<Red, Error> {
@@ -207,37 +237,41 @@ mod tests {
         fn real(&mut self, _name: &'static str, _value: f64) {}
     }
 
-    /// The five set-ups in the headers of `golden/red`, and the cells at which their idle tables step. The weight:
-    /// `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum that reaches it (the
-    /// sum for 16 is 15.4). The cell: -ln(31/32)/800 us = 3.97e-5, so 31 shifts last 781 ms. 2^11 us is the first
-    /// cell length of which less than 512 fit into that time. 13 of these cells are 1.06. The last set-up passed no
-    /// max_P to the kernel, so max_P follows from Plog 21.
+    /// Set-ups as `tc` 6.1 sent them, from the headers of `golden/red`, with the cells at which their idle tables step.
+    /// The weight: `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum that reaches it
+    /// (the sum for 16 is 15.4). The cell: 800 us are 12500 ticks and -ln(31/32)/12500 = 2.54e-6, so 31 shifts last
+    /// 12.2e6 ticks. 2^15 is the first cell length of which less than 512 fit into that time. 13 of these cells are
+    /// 1.08. (A table in microseconds would have cells of 2^11.) The last set-up passed no max_P to the kernel, so max_P
+    /// follows from Plog 21.
     #[test]
-    fn the_set_up_is_that_of_the_golden_headers() {
-        const W5: &[usize] =
-            &[13, 25, 37, 50, 62, 74, 87, 99, 111, 124, 136, 148, 160, 173, 185, 197, 210, 222, 234, 247];
-        const W4: &[usize] =
-            &[13, 25, 37, 49, 61, 73, 85, 97, 109, 122, 134, 146, 158, 170, 182, 194, 206, 218, 230, 243];
+    fn the_set_up_is_that_of_tc() {
+        const W5: &[usize] = &[
+            13, 25, 37, 49, 61, 73, 85, 97, 109, 121, 133, 145, 157, 169, 181, 193, 205, 217, 229, 241, 253,
+        ];
+        const W4: &[usize] = &[
+            12, 24, 36, 48, 60, 71, 83, 95, 107, 119, 131, 142, 154, 166, 178, 190, 201, 213, 225, 237, 249,
+        ];
         const W3: &[usize] = &[
-            12, 24, 36, 47, 59, 71, 82, 94, 106, 118, 129, 141, 153, 164, 176, 188, 199, 211, 223, 235, 246,
+            12, 23, 35, 46, 58, 69, 80, 92, 103, 115, 126, 138, 149, 160, 172, 183, 195, 206, 218, 229, 240,
+            252,
         ];
         let table = [
-            ("min 30000 max 90000 burst 50", 5, 11, (54_000, 66_000), 85_899_345, [1_851_848_234, 1, 10], W5),
+            ("min 30000 max 90000 burst 50", 5, 15, (54_000, 66_000), 85_899_345, [1_851_848_234, 1, 10], W5),
             (
                 "min 30000 max 90000 probability 0.1",
                 5,
-                11,
+                15,
                 (54_000, 66_000),
                 429_496_729,
                 [620_424_167, 1, 12],
                 W5,
             ),
-            ("min 5000 max 30000 burst 13", 4, 10, (15_000, 20_000), 85_899_345, [826_484_246, 1, 11], W4),
-            ("min 5000 max 15000 burst 8", 3, 9, (9_000, 11_000), 85_899_345, [3_897_924_098, 1, 13], W3),
+            ("min 5000 max 30000 burst 13", 4, 14, (15_000, 20_000), 85_899_345, [826_484_246, 1, 11], W4),
+            ("min 5000 max 15000 burst 8", 3, 13, (9_000, 11_000), 85_899_345, [3_897_924_098, 1, 13], W3),
             (
                 "min 30000 max 90000 probability 0.028596259653568268",
                 5,
-                11,
+                15,
                 (54_000, 66_000),
                 122_820_000,
                 [2_098_177, 1, 10],
@@ -254,6 +288,52 @@ mod tests {
             vars.probe(&params, Measure::Bytes, &mut shown);
             assert_eq!((vars.max_p, shown.0), (max_p, reciprocal), "{line}");
         }
+    }
+
+    /// `tc -d qdisc show` of iproute2 6.1 printed these values of Scell_log for `red limit 60000 min 5000 max 15000 avpkt
+    /// 1000 burst 10 probability 0.1` on Linux 6.1. At 8 bit/s no cell is long enough, at 1 kbit/s the table's times exceed
+    /// 31 bits, and above 8 Gbit/s a packet takes less than a microsecond. Decisions under all of them were compared with
+    /// Linux's: 38 traces of 2500 packets.
+    #[test]
+    fn extreme_bandwidths_have_tc_s_table() {
+        let printed = [
+            ("8bit", 31),
+            ("1kbit", 27),
+            ("8kbit", 24),
+            ("300kbit", 19),
+            ("7mbit", 15),
+            ("10mbit", 14),
+            ("1gbit", 7),
+            ("8gbit", 4),
+            ("9gbit", 0),
+        ];
+        for (bandwidth, cell_log) in printed {
+            let line =
+                format!("limit 60000 min 5000 max 15000 burst 10 probability 0.1 bandwidth {bandwidth}");
+            assert_eq!(red(&line).unwrap().params.idle.unwrap().cell_log, cell_log, "{bandwidth}");
+        }
+        let fastest = red("min 5000 max 15000 burst 10 bandwidth 20gbit").unwrap().params.idle.unwrap();
+        assert_eq!((fastest.shifts[254], fastest.shifts[255]), (0, 31), "one half, whatever the time");
+    }
+
+    /// Since iproute2 6.14 the time of a packet is not cut to microseconds: 1000 bytes at 7 Mbit/s take 1142.857 us,
+    /// 17858 ticks in place of 17843.
+    #[test]
+    fn a_later_tc_rounds_the_packet_s_time_up() {
+        let rate = Rate::from_bps(7_000_000).unwrap();
+        assert_eq!(Release::ALL.map(|release| ticks(rate, 1000, release)), [17_843, 17_858, 17_858]);
+    }
+
+    /// 2^32 does not fit 32 bits, so the kernel gets 0 and takes Plog: 5000/2^13 = 0.61 in place of 1. For `choke` `tc`
+    /// computes Plog 13 from the 5000 bytes of 5 packets, and the kernel takes 5/2^13 = 0.00061. `sfq` is as `red`.
+    #[test]
+    fn a_probability_of_1_is_another_one_on_linux() {
+        let max_p = |words: &str| red(words).unwrap().vars.max_p;
+        assert_eq!(max_p("min 30000 max 35000 burst 40 probability 1"), 524_287 * 5000);
+        assert_eq!(max_p("min 30000 max 35000 burst 40 probability 0.99999999999"), u32::MAX);
+        assert_eq!(max_p("min 5000 max 5000 burst 8 probability 1"), u32::MAX);
+        let choke = Args::parse(&CHOKE, "limit 100 min 30 max 35 burst 40 probability 1").unwrap();
+        assert_eq!(choke::asked(&choke).max_p(), 524_287 * 5);
     }
 
     /// tc: max is a quarter of limit or three times min, min is a third of max, burst is (2 min + max) / (3 avpkt).

@@ -42,8 +42,9 @@ fn a_change_keeps_the_average_and_what_was_adapted() {
     assert_eq!(change(&mut red, "red probability 0.1"), (40_000, 429_496_729, None));
 }
 
-/// After 13 idle cells of 2048 us the average halves (the shift there is 1). After a quarter of a cell it loses a
-/// quarter, after more than half a cell one half and no more. After 255 cells, 522 ms, it is 0.
+/// The cells of Linux are 2^15 us long (`tc -d qdisc show` says Scell_log 15), 16 times as long as the weight asks. After
+/// a quarter of a cell the average loses a quarter, after half a cell one half, and then nothing until the table says 2
+/// at cell 25: from 16 ms to 819 ms after the last packet it stands at one half. After 255 cells, 8.4 s, it is 0.
 #[test]
 fn the_average_decays_while_the_link_is_idle() {
     let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
@@ -54,11 +55,12 @@ fn the_average_decays_while_the_link_is_idle() {
         vars.arrive(&params, Instant::from_nanos(5_000 + us * 1_000), 50_000);
         vars.qavg
     };
-    assert_eq!(after(13 * 2048), 500_000);
-    assert_eq!(after(512), 1_000_001 - 250_000);
-    assert_eq!(after(1024), 500_000, "half an odd number is taken as the shift takes it");
-    assert_eq!(after(2047), 500_000, "not less than half before the table says so");
-    assert_eq!(after(600_000), 0);
+    assert_eq!(after(8192), 1_000_001 - 250_000);
+    assert_eq!(after(16_384), 500_000, "half an odd number is taken as the shift takes it");
+    assert_eq!(after(13 * 32_768), 500_000);
+    assert_eq!(after(25 * 32_768 - 1), 500_000, "Linux 6.1 dropped such a packet");
+    assert_eq!(after(25 * 32_768), 250_000);
+    assert_eq!(after(9_000_000), 0);
 }
 
 /// Section 7: a draw of 2^31 over max_p/(max - min) = 85899345/60000 = 1431 gives qR = 1500685. At an average of

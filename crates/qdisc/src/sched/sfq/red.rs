@@ -10,7 +10,7 @@
 
 use super::params::{MAX, MIN, REDFLOWLIMIT};
 use crate::aqm::mark;
-use crate::aqm::red::{AVPKT, Asked, BURST, HARDDROP, PROBABILITY, Params, Scale, Vars, Verdict, max_p};
+use crate::aqm::red::{AVPKT, Asked, BURST, HARDDROP, PROBABILITY, Params, Scale, Vars, Verdict};
 use crate::packet::Packet;
 use crate::param::{Args, ECN, Error};
 use crate::qdisc::Probe;
@@ -63,7 +63,7 @@ impl SlotRed {
         };
         let params = asked.set_up(None)?;
         Ok(Some(Self {
-            vars: alloc::vec![Vars::new(&params, max_p(args)); slots],
+            vars: alloc::vec![Vars::new(&params, asked.max_p()); slots],
             params,
             ecn: args.get(&ECN),
             harddrop: args.get(&HARDDROP),
