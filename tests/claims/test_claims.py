@@ -1,13 +1,17 @@
 """The verb ``claims``: runs of small studies, answers in place of runs, what is kept, what is compared and refused."""
 
 import json
+import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import TOML, Result
+from conftest import ROOT, TOML, Result
+from goodqueue.claims import making, show
+from goodqueue.claims import result as results
 
 Command = Callable[..., Result]
 
@@ -174,6 +178,21 @@ def test_what_is_not_comparable_is_said(result: Path, goodqueue: Command) -> Non
     ]
 
 
+def test_the_page_begins_with_what_moved(result: Path) -> None:
+    """docs/claims.md is made of the kept results, the newest first."""
+    now = results.read(result)
+    was = results.read(change(result, lambda study: study["claims"][1].update(verdict="not_run", certain=None)))
+    page = show.markdown([now, was, was])
+    assert page.startswith(f"1 claim of 4 moved since {was.title}: 1 fails now. 0 values of 2 have another verdict.")
+    (moved,) = re.findall(r"^\| a/c2 \|.*$", page, re.MULTILINE)
+    assert moved.startswith("| a/c2 | not tested | fails")
+    assert "| c1 | holds | holds | CoDel's delay \\| is lower |" in page, "a bar in a text begins no cell"
+    assert page.count("| c2 |") == 2, "all claims of both studies"
+    assert "| a | 4 | 2 | 1 | 0 → 1 | 1 → 0 | 2 | 0 | 1 | 0 | " in page
+    assert show.markdown([now]).startswith("There is no earlier result to compare with. a, b: ")
+    assert show.markdown([]).startswith("No result is stored.")
+
+
 def test_a_look_is_not_kept_and_not_compared_without_a_word(result: Path, goodqueue: Command) -> None:
     assert "accepted: without it" in goodqueue("claims", "./a", "--quick", "--out", "kept").err
     alone = goodqueue("claims", "./a", "--quick")
@@ -201,6 +220,17 @@ def test_answers_of_studies_are_a_result(mine: Path, goodqueue: Command) -> None
     assert "exists already" in goodqueue("claims", "./a", "./b", *own, "--out", "kept").err
 
 
+@pytest.mark.needs("checkout")
+def test_a_result_names_the_commit_that_ran(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package that stands below somebody else's repository has no commit."""
+    head = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert head.startswith(making.source().removesuffix("+"))
+    assert len(making.source()) >= 8
+    subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
+    monkeypatch.setattr(making, "__file__", str(tmp_path / "making.py"))
+    assert making.source() == ""
+
+
 @pytest.mark.parametrize(
     ("how", "said"),
     [
@@ -223,15 +253,18 @@ def test_bad_input_is_one_line(result: Path, goodqueue: Command) -> None:
     Path("other.json").write_text('{"made_by": "goodqueue sweep later"}', encoding="utf-8")
     Path("damaged.json").write_text('{"made_by": "goodqueue claims", "version": "1"}', encoding="utf-8")
     date = ("--date", "2026-11-28", "--commit", "1")
+    verdict = change(result, lambda study: study["claims"][0].update(verdict="perhaps"))
     for words, said in [
         (("--beside", "other.json", "./a"), 'other.json: found "goodqueue sweep later"; accepted: what'),
-        (("--beside", "damaged.json", "./a"), "damaged.json: damaged (KeyError: 'commit'); accepted: what"),
+        (("--beside", "damaged.json", "./a"), "damaged.json: damaged (KeyError: 'studies'); accepted: what"),
         (("--beside", "none.json", "./a"), "none.json: not found; accepted: what `goodqueue claims --out` wrote"),
         (("--from", "other.json", *date), "other.json: found something else; accepted: an answer of"),
         (("--from", "other.json"), "--date: missing; accepted: with --from"),
         (("--from", str(result), *date), "--date: found with a result of `goodqueue claims`"),
         (("./a", "--commit", "1"), "--commit: found without --from"),
         (("--from", "other.json", "--date", "soon", "--commit", "1"), '--date: found "soon"; accepted: 2026-11-28'),
+        (("--from", "other.json", "--date", "2026-11-28", "--commit", "../1"), '--commit: found "../1"; accepted: a'),
+        (("--beside", str(verdict), "./a"), 'changed.json: damaged (ValueError: the verdict "perhaps" of a/c1)'),
         (("--out", "other.json", "./a"), "--out other.json: found a file; accepted: a folder"),
         (("--from", "other.json", "--from", "other.json", *date), "--from: found a file twice"),
     ]:

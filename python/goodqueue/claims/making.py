@@ -1,5 +1,6 @@
 """Makes a result: runs each study whole, or takes the answers of ``goodqueue study --json`` in place of runs."""
 
+import re
 import shutil
 import subprocess
 import time
@@ -54,7 +55,7 @@ def _held(plan: planning.Plan, store: Store) -> bool:
 
 
 def of_answers(
-    answers: Mapping[str, Any], studies: Sequence[Study], commit: str, date: str, accepted: str = ANSWER
+    answers: Mapping[str, Any], studies: Sequence[Study], commit_id: str, date: str, accepted: str = ANSWER
 ) -> Result:
     """Return the result that ``answers`` are, by the file that each is from. ``studies`` are those that are known.
 
@@ -80,7 +81,7 @@ def of_answers(
             raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {accepted}") from None
     if len(versions) != 1:
         raise UserError("--from", f"found versions {', '.join(sorted(versions))}; accepted: answers of one version")
-    return Result(versions.pop(), commit, date, tuple(parts[name] for name in known if name in parts))
+    return Result(versions.pop(), commit_id, date, tuple(parts[name] for name in known if name in parts))
 
 
 def _check_seeds(answer: Mapping[str, Any], study: Study, place: str) -> None:
@@ -105,6 +106,13 @@ def day(said: str) -> str:
         except ValueError:
             continue
     raise UserError("--date", f"found {quoted(said)}; accepted: 2026-11-28, or with a time 2026-11-28T14:05Z")
+
+
+def commit(said: str) -> str:
+    """Return the commit ``said``, which becomes a part of a file's name. Raises UserError."""
+    if not re.fullmatch(r"\w[\w.+-]{0,99}", said):
+        raise UserError("--commit", f"found {quoted(said)}; accepted: a commit or a tag of letters, digits and . + - _")
+    return said
 
 
 def source() -> str:

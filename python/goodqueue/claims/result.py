@@ -13,6 +13,7 @@ from typing import Any
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.store import results
+from goodqueue.studies import judging, verdicts
 
 MADE_BY = "goodqueue claims"
 ACCEPTED = "what `goodqueue claims --out` wrote"
@@ -76,23 +77,38 @@ class Result:
 
 
 def part_of(answer: Mapping[str, Any], cpu_s: float | None = None) -> Part:
-    """Return the part of a result that ``answer``, an object of ``goodqueue study --json``, is."""
-    seeds = [len(cell["seeds"]) for cell in answer["cells"]]
+    """Return the part of a result that ``answer``, an object of ``goodqueue study --json``, is.
+
+    Raises KeyError, TypeError, ValueError or AttributeError if it is no such object.
+    """
+    counts = [len(cell["seeds"]) for cell in answer["cells"]]
+    return _part(answer, [min(counts, default=0), max(counts, default=0)], cpu_s)
+
+
+def _part(data: Mapping[str, Any], seeds: Sequence[int], cpu_s: float | None) -> Part:
+    """Return the part that ``data`` is: an answer, or a study in the file of a result. Raises as `part_of` does."""
+    least, greatest = seeds
     return Part(
-        study=answer["study"],
-        engine=answer["engine"],
-        quick=answer["quick"],
-        only=tuple(answer["only"]),
-        runs=answer["runs"],
-        seeds=(min(seeds, default=0), max(seeds, default=0)),
+        study=data["study"],
+        engine=data["engine"],
+        quick=data["quick"],
+        only=tuple(data["only"]),
+        runs=data["runs"],
+        seeds=(least, greatest),
         cpu_s=cpu_s,
-        values={value["id"]: _kept(value, VALUE_KEYS) for value in answer["values"]},
-        claims={claim["id"]: _kept(claim, CLAIM_KEYS) for claim in answer["claims"]},
+        values=_kept(data["values"], VALUE_KEYS, judging.VERDICTS),
+        claims=_kept(data["claims"], CLAIM_KEYS, verdicts.VERDICTS),
     )
 
 
-def _kept(row: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
-    return {key: _rounded(row[key]) if key in ("measured", "ci") else row[key] for key in keys}
+def _kept(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """Return the ``keys`` of each of ``rows``, by id. Raises ValueError if a verdict is none of the ``known``."""
+    for row in rows:
+        if row["verdict"] not in known:
+            raise ValueError(f"the verdict {quoted(row['verdict'])} of {row['id']}")
+    return {
+        row["id"]: {key: _rounded(row[key]) if key in ("measured", "ci") else row[key] for key in keys} for row in rows
+    }
 
 
 def _rounded(found: Any) -> Any:
@@ -161,24 +177,10 @@ def parse(data: Any, place: str) -> Result:
         found = data.get("made_by", "no made_by") if isinstance(data, dict) else type(data).__name__
         raise UserError(place, f"found {quoted(found)}; accepted: {ACCEPTED}")
     try:
-        return Result(data["version"], data["commit"], data["date"], tuple(map(_part, data["studies"])))
+        parts = tuple(_part(study, study["seeds"], study["cpu_s"]) for study in data["studies"])
+        return Result(str(data["version"]), str(data["commit"]), str(data["date"]), parts)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {ACCEPTED}") from None
-
-
-def _part(data: Mapping[str, Any]) -> Part:
-    least, greatest = data["seeds"]
-    return Part(
-        study=data["study"],
-        engine=data["engine"],
-        quick=data["quick"],
-        only=tuple(data["only"]),
-        runs=data["runs"],
-        seeds=(least, greatest),
-        cpu_s=data["cpu_s"],
-        values={value["id"]: {key: value[key] for key in VALUE_KEYS} for value in data["values"]},
-        claims={claim["id"]: {key: claim[key] for key in CLAIM_KEYS} for claim in data["claims"]},
-    )
 
 
 def stored(folder: Path) -> list[tuple[Path, Result]]:

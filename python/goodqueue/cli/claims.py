@@ -116,7 +116,7 @@ def _taken(
     if date is None or commit is None:
         missing = "--date" if date is None else "--commit"
         raise UserError(missing, "missing; accepted: with --from, the day and the commit of the answers")
-    return making.of_answers(answers, studies, commit, making.day(date))
+    return making.of_answers(answers, studies, making.commit(commit), making.day(date))
 
 
 def _place(out: str, made: "Result", force: bool) -> "Path":
