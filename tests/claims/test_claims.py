@@ -194,7 +194,7 @@ def test_the_page_begins_with_what_moved(result: Path) -> None:
 
 
 def test_a_look_is_not_kept_and_not_compared_without_a_word(result: Path, goodqueue: Command) -> None:
-    assert "accepted: without it" in goodqueue("claims", "./a", "--quick", "--out", "kept").err
+    assert "since a look is not kept" in goodqueue("claims", "./a", "--quick", "--out", "kept").err
     alone = goodqueue("claims", "./a", "--quick")
     assert alone.out.startswith("There is no earlier result to compare with.")
     assert "not whole, so no verdict counts" in alone.out
@@ -251,20 +251,24 @@ def test_an_answer_that_is_not_whole_is_not_kept(how: list[str], said: str, mine
 
 def test_bad_input_is_one_line(result: Path, goodqueue: Command) -> None:
     Path("other.json").write_text('{"made_by": "goodqueue sweep later"}', encoding="utf-8")
+    Path("strange.json").write_text('{"made_by": "goodqueue study", "study": []}', encoding="utf-8")
     Path("damaged.json").write_text('{"made_by": "goodqueue claims", "version": "1"}', encoding="utf-8")
     date = ("--date", "2026-11-28", "--commit", "1")
     verdict = change(result, lambda study: study["claims"][0].update(verdict="perhaps"))
     for words, said in [
         (("--beside", "other.json", "./a"), 'other.json: found "goodqueue sweep later"; accepted: what'),
-        (("--beside", "damaged.json", "./a"), "damaged.json: damaged (KeyError: 'studies'); accepted: what"),
+        (("--beside", "damaged.json", "./a"), "damaged.json: commit: missing"),
         (("--beside", "none.json", "./a"), "none.json: not found; accepted: what `goodqueue claims --out` wrote"),
         (("--from", "other.json", *date), "other.json: found something else; accepted: an answer of"),
+        (("--from", "strange.json", *date), "strange.json: study: found []; accepted: text"),
+        (("--from", str(result), "--store", "runs"), "--from: found with --store; accepted: without"),
+        (("./a", "./a"), "NAME: found a twice; accepted: each study once"),
         (("--from", "other.json"), "--date: missing; accepted: with --from"),
         (("--from", str(result), *date), "--date: found with a result of `goodqueue claims`"),
         (("./a", "--commit", "1"), "--commit: found without --from"),
         (("--from", "other.json", "--date", "soon", "--commit", "1"), '--date: found "soon"; accepted: 2026-11-28'),
         (("--from", "other.json", "--date", "2026-11-28", "--commit", "../1"), '--commit: found "../1"; accepted: a'),
-        (("--beside", str(verdict), "./a"), 'changed.json: damaged (ValueError: the verdict "perhaps" of a/c1)'),
+        (("--beside", str(verdict), "./a"), 'changed.json: damaged (verdict "perhaps" of a/c1)'),
         (("--out", "other.json", "./a"), "--out other.json: found a file; accepted: a folder"),
         (("--from", "other.json", "--from", "other.json", *date), "--from: found a file twice"),
     ]:

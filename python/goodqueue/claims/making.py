@@ -54,31 +54,31 @@ def _held(plan: planning.Plan, store: Store) -> bool:
     return any(store.path(identity.of(plan.engine, one).key).exists() for one in plan.scenarios.values())
 
 
-def of_answers(
-    answers: Mapping[str, Any], studies: Sequence[Study], commit_id: str, date: str, accepted: str = ANSWER
-) -> Result:
-    """Return the result that ``answers`` are, by the file that each is from. ``studies`` are those that are known.
+def of_answers(answers: Mapping[str, Any], studies: Sequence[Study], commit_id: str, date: str) -> Result:
+    """Return the result that ``answers``, by the files that hold them, are. ``studies`` are those that are known.
 
-    Raises UserError if one is no answer, if two are of one study or one version each, or if one has other seeds than
-    its study.
+    Raises UserError if one is no answer, if two are of the same study, if their versions differ, or if one has other
+    seeds than its study.
     """
     known = {study.key: study for study in studies}
     parts: dict[str, Part] = {}
     versions = set()
     for place, data in answers.items():
         if not isinstance(data, dict) or data.get("made_by") != "goodqueue study":
-            raise UserError(place, f"found something else; accepted: {accepted}")
-        name = data.get("study")
-        if name not in known or name in parts:
-            found = "a second time" if name in parts else "found"
-            raise UserError(place, f"the study {quoted(name)} {found}; accepted: once each of {', '.join(known)}")
+            raise UserError(place, f"found something else; accepted: {ANSWER}")
         try:
+            name = data["study"]
+            if name not in known or name in parts:
+                again = " again" if name in parts else ""
+                raise UserError(
+                    place, f"found the study {quoted(name)}{again}; accepted: once each of {', '.join(known)}"
+                )
             if not data["quick"]:
                 _check_seeds(data, known[name], place)
             parts[name] = part_of(data)
             versions.add(data["version"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {accepted}") from None
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {ANSWER}") from None
     if len(versions) != 1:
         raise UserError("--from", f"found versions {', '.join(sorted(versions))}; accepted: answers of one version")
     return Result(versions.pop(), commit_id, date, tuple(parts[name] for name in known if name in parts))

@@ -79,7 +79,7 @@ class Result:
 def part_of(answer: Mapping[str, Any], cpu_s: float | None = None) -> Part:
     """Return the part of a result that ``answer``, an object of ``goodqueue study --json``, is.
 
-    Raises KeyError, TypeError, ValueError or AttributeError if it is no such object.
+    Raises KeyError, TypeError or ValueError if it is no such object.
     """
     counts = [len(cell["seeds"]) for cell in answer["cells"]]
     return _part(answer, [min(counts, default=0), max(counts, default=0)], cpu_s)
@@ -105,7 +105,7 @@ def _kept(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], known: Sequenc
     """Return the ``keys`` of each of ``rows``, by id. Raises ValueError if a verdict is none of the ``known``."""
     for row in rows:
         if row["verdict"] not in known:
-            raise ValueError(f"the verdict {quoted(row['verdict'])} of {row['id']}")
+            raise ValueError(f"verdict {quoted(row['verdict'])} of {row['id']}")
     return {
         row["id"]: {key: _rounded(row[key]) if key in ("measured", "ci") else row[key] for key in keys} for row in rows
     }
@@ -176,11 +176,11 @@ def parse(data: Any, place: str) -> Result:
     if not isinstance(data, dict) or data.get("made_by") != MADE_BY:
         found = data.get("made_by", "no made_by") if isinstance(data, dict) else type(data).__name__
         raise UserError(place, f"found {quoted(found)}; accepted: {ACCEPTED}")
-    try:
+    try:  # the layout of `goodqueue.store` has checked keys and types already
         parts = tuple(_part(study, study["seeds"], study["cpu_s"]) for study in data["studies"])
-        return Result(str(data["version"]), str(data["commit"]), str(data["date"]), parts)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {ACCEPTED}") from None
+    except ValueError as error:
+        raise UserError(place, f"damaged ({error}); accepted: {ACCEPTED}") from None
+    return Result(data["version"], data["commit"], data["date"], parts)
 
 
 def stored(folder: Path) -> list[tuple[Path, Result]]:

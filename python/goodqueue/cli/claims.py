@@ -73,9 +73,16 @@ def claims(
     from goodqueue.show import terminal
     from goodqueue.studies import libraries, loading
 
-    if quick and (out or from_):
-        raise UserError("--quick", f"found with {'--out' if out else '--from'}; accepted: without it")
+    if quick and out:
+        raise UserError("--quick", "found with --out; accepted: one of them, since a look is not kept")
+    if from_ and (quick or store):
+        raise UserError(
+            "--from", f"found with {'--quick' if quick else '--store'}; accepted: without, as nothing is run"
+        )
     studies = [loading.load(libraries.STUDIES.find(name)) for name in names or libraries.STUDIES.available()]
+    keys = [study.key for study in studies]
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        raise UserError("NAME", f"found {twice[0]} twice; accepted: each study once")
     if from_:
         made = _taken(from_, studies, bool(names), date, commit)
     elif date or commit:
