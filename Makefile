@@ -6,6 +6,7 @@
 #   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make optimised   the package, compiled with a profile of its own runs: faster by an eighth or more, in some minutes
+#   make claims   run all studies whole, keep all claims and values in docs/claims, and write docs/claims.md
 #   make bench    packets per CPU second, nanoseconds per qdisc operation, of that package
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
 #   make web-test the page's tests, in a real browser; needs Chromium (some of them: WEB_TESTS="truth layout")
@@ -49,7 +50,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo optimised web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint lint-rust lint-python rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo claims optimised web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint lint-rust lint-python rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -222,6 +223,11 @@ web-test: web
 demo: .venv/.package
 	@$(GOODQUEUE) compare pfifo ared pie codel fq_codel --rate 10mbit --rtt 50ms --out demo-report --force
 	@echo "Open $(CURDIR)/demo-report/report.html in a browser."
+
+# The store keeps each run by the code that made it: if make is killed, it goes on, and a changed simulator runs anew.
+claims: .venv/.package .venv/.dev
+	@$(GOODQUEUE) claims --out docs/claims --store target/claims
+	@$(BIN)/python docs/generate.py
 
 test: lint rust-test python-test
 

@@ -23,6 +23,7 @@ from test_prose import commands
 ELSEWHERE = {
     "bench": "minutes; test_examples.py",
     "calibrate": "runs programs over links; test_calibrate.py",
+    "claims": "all studies; test_claims.py",
     "export": "needs stored runs; test_flent.py",
     "import": "needs a measurement of Flent's; test_flent.py",
     "kernel": "boots Linux; test_kernel_machine.py",

@@ -49,6 +49,7 @@ VERBS = {
     "export": "export.export",
     "import": "importing.import_",
     "study": "study.study",
+    "claims": "claims.claims",
     "suite": "suite.suite",
     "validate": "validate.validate",
     "calibrate": "calibrate.calibrate",

@@ -9,8 +9,13 @@ from goodqueue.record import layout
 
 FILE = Path(__file__).parent / "layouts.toml"
 
-RESULTS = {"goodqueue sweep": "Sweep", "goodqueue study": "Study", "goodqueue validate": "Validation"}
-"""The part that a ``results.json`` is, by its ``made_by``."""
+RESULTS = {
+    "goodqueue sweep": "Sweep",
+    "goodqueue study": "Study",
+    "goodqueue claims": "Claims",
+    "goodqueue validate": "Validation",
+}
+"""The part that a file of results is, by its ``made_by``."""
 
 
 @cache

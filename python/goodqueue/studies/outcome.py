@@ -95,7 +95,7 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
             "metrics": [_summary(found) for found in outcome.summary],
             "values": _count([judged.verdict for judged in outcome.values], judging.VERDICTS),
             "trivial": _trivial(outcome),
-            "claims": _count([judged.verdict for judged in outcome.claims], ("holds", "fails", "not_run")),
+            "claims": _count([judged.verdict for judged in outcome.claims], verdicts.VERDICTS),
         },
         "cells": [_cell(cell) for cell in outcome.cells],
         **({"reconstructions": [_reconstructed(one) for one in found]} if (found := outcome.reconstructed) else {}),
@@ -114,7 +114,7 @@ def _reconstructed(found: Reconstructed) -> dict[str, Any]:
         "claims": [claim_json(judged) for judged in found.claims],
         "summary": {
             "values": _count([judged.verdict for judged in found.values], judging.VERDICTS),
-            "claims": _count([judged.verdict for judged in found.claims], ("holds", "fails", "not_run")),
+            "claims": _count([judged.verdict for judged in found.claims], verdicts.VERDICTS),
         },
     }
 

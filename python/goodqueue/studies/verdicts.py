@@ -10,6 +10,8 @@ from goodqueue.studies.model import Study
 from goodqueue.studies.published import Claim
 from goodqueue.studies.selection import LEFT_OUT, Selection
 
+VERDICTS = ("holds", "fails", "not_run")
+
 CONTRADICTED = "not tested: the paper's own table contradicts it"
 """The reason of ``not_run`` for a claim that the paper itself refutes. The claim's note may follow."""
 

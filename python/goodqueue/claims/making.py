@@ -1,0 +1,135 @@
+"""Makes a result: runs each study whole, or takes the answers of ``goodqueue study --json`` in place of runs."""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from goodqueue import run
+from goodqueue._goodqueue import VERSION
+from goodqueue.claims.result import Part, Result, part_of
+from goodqueue.engines import identity
+from goodqueue.errors import UserError, quoted, warn
+from goodqueue.store import Store
+from goodqueue.studies import outcome, planning, selection
+from goodqueue.studies.model import Study
+
+ANSWER = "an answer of `goodqueue study --json`, or one result of `goodqueue claims --out`"
+
+Carry = Callable[[str, Callable[[run.Progress, Store | None], Part]], Part]
+"""Takes a label and the work. It calls the work with the display of progress that has the label, and with the store."""
+
+
+def begun() -> Result:
+    """Return the result of this version, this commit and this minute, without the results of studies."""
+    return Result(VERSION, source(), today(), ())
+
+
+def carry_out(studies: Sequence[Study], quick: bool, workers: int | None, carry: Carry) -> tuple[Part, ...]:
+    """Run ``studies``, one after the other, and return their results. Raises UserError as a study does."""
+    parts = []
+    for number, study in enumerate(studies, 1):
+        everything = selection.select(study, [])
+        plan = planning.plan(study, everything, quick, workers=workers)
+
+        def work(
+            progress: run.Progress, store: Store | None, plan: planning.Plan = plan, asked: Any = everything
+        ) -> Part:
+            is_own = store is None or not _held(plan, store)
+            begun = time.process_time()
+            answer = outcome.as_json(outcome.carry_out(plan, asked, workers, progress, store, warn), VERSION)
+            return part_of(answer, round(time.process_time() - begun, 1) if is_own else None)
+
+        label = f"{study.key} ({number} of {len(studies)}): {len(plan.scenarios)} runs"
+        parts.append(carry(label, work))
+    return tuple(parts)
+
+
+def _held(plan: planning.Plan, store: Store) -> bool:
+    """Return whether ``store`` has a run of ``plan`` already."""
+    return any(store.path(identity.of(plan.engine, one).key).exists() for one in plan.scenarios.values())
+
+
+def of_answers(answers: Mapping[str, Any], studies: Sequence[Study], commit_id: str, date: str) -> Result:
+    """Return the result that ``answers``, by the files that hold them, are. ``studies`` are those that are known.
+
+    Raises UserError if one is no answer, if two are of the same study, if their versions differ, or if one has other
+    seeds than its study.
+    """
+    known = {study.key: study for study in studies}
+    parts: dict[str, Part] = {}
+    versions = set()
+    for place, data in answers.items():
+        if not isinstance(data, dict) or data.get("made_by") != "goodqueue study":
+            raise UserError(place, f"found something else; accepted: {ANSWER}")
+        try:
+            name = data["study"]
+            if name not in known or name in parts:
+                again = " again" if name in parts else ""
+                raise UserError(
+                    place, f"found the study {quoted(name)}{again}; accepted: once each of {', '.join(known)}"
+                )
+            if not data["quick"]:
+                _check_seeds(data, known[name], place)
+            parts[name] = part_of(data)
+            versions.add(data["version"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {ANSWER}") from None
+    if len(versions) != 1:
+        raise UserError("--from", f"found versions {', '.join(sorted(versions))}; accepted: answers of one version")
+    return Result(versions.pop(), commit_id, date, tuple(parts[name] for name in known if name in parts))
+
+
+def _check_seeds(answer: Mapping[str, Any], study: Study, place: str) -> None:
+    """Refuse an ``answer`` that was made with ``--seeds``: the answer itself does not say so. Raises UserError."""
+    for cell in answer["cells"]:
+        own = {experiment.seeds for experiment in study.experiments_of(cell["scenario"])}
+        if len(cell["seeds"]) not in own:
+            found = f"found {len(cell['seeds'])} seeds in {cell['scenario']}"
+            raise UserError(place, f"{found}; accepted: the study's own number, {' or '.join(map(str, sorted(own)))}")
+
+
+def today() -> str:
+    """Return the day and the time, as a result has them."""
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}"
+
+
+def day(said: str) -> str:
+    """Return the date ``said``: a day, or a day and a time. Raises UserError."""
+    for form in ("%Y-%m-%d", "%Y-%m-%dT%H:%MZ"):
+        try:
+            return datetime.strptime(said, form).replace(tzinfo=UTC).strftime(form)
+        except ValueError:
+            continue
+    raise UserError("--date", f"found {quoted(said)}; accepted: 2026-11-28, or with a time 2026-11-28T14:05Z")
+
+
+def commit(said: str) -> str:
+    """Return the commit ``said``, which becomes a part of a file's name. Raises UserError."""
+    if not re.fullmatch(r"\w[\w.+-]{0,99}", said):
+        raise UserError("--commit", f"found {quoted(said)}; accepted: a commit or a tag of letters, digits and . + - _")
+    return said
+
+
+def source() -> str:
+    """Return the commit of the source that runs, with ``+`` if the source was changed since. Empty: it is not known.
+
+    The package may stand in a folder below somebody else's repository. So git must know this very file.
+    """
+    here = Path(__file__).resolve()
+    git = shutil.which("git")
+    if git is None:
+        return ""
+
+    def say(*words: str) -> str | None:
+        done = subprocess.run([git, *words], cwd=here.parent, capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    if say("ls-files", "--error-unmatch", here.name) is None:
+        return ""
+    changed = say("status", "--porcelain", "--untracked-files=no")
+    return f"{say('rev-parse', '--short=8', 'HEAD') or ''}{'+' if changed else ''}"
