@@ -29,7 +29,7 @@ def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     core has accepted it. ``origins`` names the options that some of its keys came from, as for
     `goodqueue.scenario.resolve`. Equal notes are written once.
     """
-    replaced = ("bottleneck.qdisc",) if qdiscs else ()
+    replaced = ("bottleneck.qdisc", f"bottleneck.{commands.KEY}") if qdiscs else ()
     halves = [half for line in qdiscs for half in directions(line)]
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
