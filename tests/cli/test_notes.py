@@ -139,7 +139,7 @@ def test_each_text_that_is_easily_misread_has_one_note(
     (here / "bare.toml").write_text(TOML.replace('"codel"', '"codel target 20 interval 1000"'), encoding="utf-8")
     filters = ["u32 match tcp dst 80 0xffff flowid 1:1", "flower ip_proto 17 flowid 1:2"]
     script = ["DEV=e0 # the device", "tc qdisc add dev $DEV root handle 1: prio"]
-    script += [f"tc filter add dev $DEV parent 1: protocol ip {filter}" for filter in filters]
+    script += [f"tc filter add dev $DEV parent 1: protocol ip {one}" for one in filters]
     tree = TOML.replace('qdisc = "codel"', f"tc = {json.dumps(script)}")
     (here / "tree.toml").write_text(tree, encoding="utf-8")
     change = '[[change]]\nat = "1s"\nqdisc = "codel limit 9 limit 8"\n'

@@ -66,8 +66,8 @@ impl Owner<Row> for Nobody {
 }
 
 fn packet(columns: &[&str]) -> Row {
-    let address = |text: &str| text.parse::<std::net::Ipv4Addr>().unwrap().to_bits();
-    let number = |at: usize| columns[at].parse::<u32>().unwrap();
+    let address = |text: &str| text.parse::<std::net::Ipv4Addr>().expect("an address").to_bits();
+    let number = |at: usize| columns[at].parse::<u32>().expect("a number");
     Row {
         addresses: Addresses {
             source: address(columns[0]),
@@ -118,7 +118,7 @@ fn difference(root: &str, filters: &str, linux: &str, packets: &[Row]) -> Option
         }
         (Err(error), None) => Some(error.0),
         (Ok(args), None) => {
-            let tree = AnyQdisc::<Row>::build(&args, &LINK).unwrap();
+            let tree = AnyQdisc::<Row>::build(&args, &LINK).expect("a tree that was read");
             let again = registry::parse_tree(&args.to_string()).map(|args| args.to_string());
             assert_eq!(again.as_deref(), Ok(&args.to_string()[..]), "the line of a record is read back");
             assert_eq!(linux.len(), packets.len(), "{filters}");

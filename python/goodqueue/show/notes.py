@@ -1,4 +1,4 @@
-"""Prints notes on what is easily misread: `tc`'s bytes per second, microseconds without a unit, replaced words, filters.
+"""Prints notes on what is easily misread: bytes per second, microseconds without a unit, replaced words, filters.
 
 `tc` reads ``50Mbps`` as megabytes per second and ``target 20`` as microseconds (`tc(8)`, PARAMETERS). goodqueue does
 the same, and tells the user. Only the user's own text is checked, before defaults are filled in.
