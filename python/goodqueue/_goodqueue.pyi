@@ -489,11 +489,11 @@ def qdisc_line(name: str, params: dict[str, Any]) -> str:
     """Return the tc line of discipline `name` with `params`. Raises ValueError."""
 
 def qdisc_reading(line: str) -> str:
-    """Return what each word of a `tc` line sets, as JSON: ``steps`` and ``replaced``. Raises ValueError.
+    """Return what each word of a `tc` line sets, as JSON: ``steps`` and ``notes``. Raises ValueError.
 
     Each of ``steps`` has the ``qdisc``, ``param``, ``unit``, ``word``, ``value`` and all ``words``, and ``bare``, the
-    unit of a time without one. The words of inner disciplines stand last. ``replaced`` has a sentence for each word
-    that a later word replaced.
+    unit of a time without one. The words of inner disciplines stand last. ``notes`` has a sentence for each word
+    that a later word replaced, and for each filter of a tree that does not do what its words seem to say.
     """
 
 def qdisc_values(line: str) -> dict[str, float | bool | str | None]:

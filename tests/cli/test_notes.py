@@ -21,8 +21,21 @@ BOTH = (
 )
 SERVER = 'no [[traffic]] has a server, so each flow has one of its own; server = "cdn" names one'
 
+TREE = "tc qdisc add dev e root handle 1: prio; tc filter add dev e parent 1: protocol ip"
+FOREIGN = (
+    '"match tcp dst 80" compares the IP header from byte 2 on, as Linux finds no next header without a link; '
+    "accepted for ports: match ip sport or dport, or flower"
+)
+HEXADECIMAL = '"ip_proto 17" is hexadecimal in tc, protocol 23; accepted: tcp, udp, icmp or 0x11'
+
 # The arguments, and the notes in order.
 TABLE = [
+    ("run tree.toml", [FOREIGN, HEXADECIMAL]),
+    (
+        f"compare pfifo '{TREE} u32 match tcp dst 80 0xffff flowid 1:1' --rate 10mbit --seeds 1 --duration 6s",
+        [FOREIGN],
+    ),
+    (f"compare pfifo '{TREE} flower ip_proto udp flowid 1:1' --rate 10mbit --seeds 1 --duration 6s", []),
     ("run ok.toml --set bottleneck.rate=50Mbps", [f"--set bottleneck.rate {MBPS}"]),
     ("run ok.toml --set bottleneck.rate=50mbit", []),
     ("run ok.toml --set bottleneck.rate=50000000", []),  # TOML's number, which the core refuses in its own words
@@ -124,6 +137,11 @@ def test_each_text_that_is_easily_misread_has_one_note(
 ) -> None:
     (here / "bytes.toml").write_text(TOML.replace("10mbit", "2.5mbps"), encoding="utf-8")
     (here / "bare.toml").write_text(TOML.replace('"codel"', '"codel target 20 interval 1000"'), encoding="utf-8")
+    filters = ["u32 match tcp dst 80 0xffff flowid 1:1", "flower ip_proto 17 flowid 1:2"]
+    script = ["DEV=e0 # the device", "tc qdisc add dev $DEV root handle 1: prio"]
+    script += [f"tc filter add dev $DEV parent 1: protocol ip {one}" for one in filters]
+    tree = TOML.replace('qdisc = "codel"', f"tc = {json.dumps(script)}")
+    (here / "tree.toml").write_text(tree, encoding="utf-8")
     change = '[[change]]\nat = "1s"\nqdisc = "codel limit 9 limit 8"\n'
     (here / "change.toml").write_text(TOML + change, encoding="utf-8")
     result = goodqueue(*shlex.split(command))

@@ -57,6 +57,24 @@ def test_a_tree_has_the_laboratorys_numbers() -> None:
         planning.plan(scenario.resolve(asked))
 
 
+@pytest.mark.parametrize(
+    ("written", "made"),
+    [("classid 0x1:0x2", "classid 10:0x2"), ("flowid 10002", "flowid 10:0002"), ("flowid 7:2", "flowid 0:2")],
+)
+def test_a_filter_names_classes_as_tc_reads_them(written: str, made: str) -> None:
+    """A class that no command makes must not become one of the laboratory's."""
+    tree = [*TREE[:3], f"tc filter add dev eth0 parent 1: protocol ip flower {written}"]
+    asked = {
+        "duration": "2s",
+        "bottleneck": {"rate": "12mbit", "tc": tree, "up": {"qdisc": "pfifo"}},
+        "path": {"rtt": "20ms"},
+        "traffic": [{"kind": "bulk"}],
+    }
+    plan = planning.plan(scenario.resolve(asked))
+    lines = [" ".join(line) for line in commands.link("v0", plan.down, ["root"])]
+    assert any(line.endswith(f"flower {made}") for line in lines)
+
+
 def test_a_subscribers_address_is_that_of_its_hosts() -> None:
     """The tree's filters compare it. Both flows of a subscriber have it, and the other end is the laboratory's."""
     plan = planning.plan(provider())

@@ -62,8 +62,8 @@ pub(crate) fn line_of(spec: &QdiscSpec, params: Option<&Bound<'_, PyDict>>) -> P
     Ok(line + &child)
 }
 
-/// Returns what each word of a `tc` line sets, the words of disciplines inside it too, and a sentence for each word
-/// that a later word replaced. The result is JSON.
+/// Returns what each word of a `tc` line sets, the words of disciplines inside it too, and notes: a sentence for
+/// each word that a later word replaced, and for each filter of a tree that surprises. The result is JSON.
 #[pyfunction]
 pub(crate) fn qdisc_reading(line: &str) -> PyResult<String> {
     let read = registry::reading(line).map_err(refuse)?;
@@ -74,7 +74,7 @@ pub(crate) fn qdisc_reading(line: &str) -> PyResult<String> {
             "words": step.words, "shapes": param.rules.shapes, "bare": if param.rules.nanoseconds { "ns" } else { "us" }})
     });
     let steps: Vec<_> = steps.collect();
-    Ok(json!({"steps": steps, "replaced": read.replaced}).to_string())
+    Ok(json!({"steps": steps, "notes": read.notes}).to_string())
 }
 
 /// Returns each parameter of a `tc` line with its value, including parameters that the line leaves out. The keys of

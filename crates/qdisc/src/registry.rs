@@ -301,17 +301,23 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
     parse_noting(line, &mut Reading::default())
 }
 
-/// Reads a `tc` line as [`parse_line`] does. Returns what each word set, in the disciplines inside it, too.
+/// Reads a `tc` line as [`parse_line`] does. Returns what each word set, in the disciplines inside it, too, and what of
+/// the line is easily misread. Several lines are the commands of a tree.
 ///
 /// # Errors
 /// As for [`parse_line`].
 pub fn reading(line: &str) -> Result<Reading, Error> {
     let mut read = Reading::default();
+    #[cfg(feature = "emulation")]
+    if line.contains('\n') {
+        tree_noting(line, &mut read)?;
+        return Ok(read);
+    }
     parse_noting(line, &mut read)?;
     let child = read.steps.iter().find(|step| step.param.form == Form::Child);
-    if let Some(Reading { steps, replaced }) = child.map(|child| reading(child.value())).transpose()? {
+    if let Some(Reading { steps, notes }) = child.map(|child| reading(child.value())).transpose()? {
         read.steps.extend(steps);
-        read.replaced.extend(replaced);
+        read.notes.extend(notes);
     }
     Ok(read)
 }
@@ -347,12 +353,20 @@ pub fn parse_tree(commands: &str) -> Result<Args, Error> {
     crate::tree::Plan::read(commands).map(Args::of_plan)
 }
 
+/// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.
+#[cfg(feature = "emulation")]
+fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
+    let args = parse_tree(commands)?;
+    reading.notes.extend(args.plan().into_iter().flat_map(|plan| plan.notes()).cloned());
+    Ok(args)
+}
+
 /// Reads the line of a discipline without a size table.
 fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let line = line.trim();
     #[cfg(feature = "emulation")]
     if line.starts_with("tc ") {
-        return parse_tree(line);
+        return tree_noting(line, reading);
     }
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
@@ -498,7 +512,7 @@ mod tests {
         assert_eq!(steps[..3], [("tbf", "rate", "1mbit"), ("tbf", "burst", "3000"), ("tbf", "child", child)]);
         assert_eq!(steps[3..5], [("codel", "target", "5ms"), ("codel", "ecn", "")]);
         assert_eq!(
-            read.replaced,
+            read.notes,
             ["codel target: \"target 6ms\" replaces \"target 5ms\": as in tc, the last word holds"]
         );
     }

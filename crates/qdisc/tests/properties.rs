@@ -88,7 +88,7 @@ const TUNED: &[&str] = &[
         tc qdisc add dev e parent 1:1 fq_codel limit 12 target 1ms interval 5ms; \
         tc qdisc add dev e parent 1:3 pie limit 9; \
         tc qdisc add dev e parent 1:5 cake bandwidth 1mbit; \
-        tc filter add dev e parent 1: flow map key priority baseclass 1:1",
+        tc filter add dev e parent 1: handle 1 flow map key priority baseclass 1:1",
     "tc qdisc add dev e root handle 1: hfsc default 1; \
         tc class add dev e parent 1: classid 1:9 hfsc ls rate 5mbit ul rate 5mbit; \
         tc class add dev e parent 1:9 classid 1:1 hfsc sc rate 1mbit; \
@@ -96,7 +96,7 @@ const TUNED: &[&str] = &[
         tc class add dev e parent 1:9 classid 1:5 hfsc ls rate 1kbit ul rate 1mbit; \
         tc qdisc add dev e parent 1:5 handle 5: drr; \
         tc class add dev e parent 5: classid 5:1 drr quantum 256; tc filter add dev e parent 5: matchall flowid 5:1; \
-        tc filter add dev e parent 1: flow map key priority baseclass 1:1",
+        tc filter add dev e parent 1: handle 1 flow map key priority baseclass 1:1",
     "tc qdisc add dev e root handle 1: ets strict 1 quanta 300 9000 priomap 0 0 1 1 2 2 2; \
         tc qdisc add dev e parent 1:1 handle 2: prio; tc qdisc add dev e parent 2:2 codel limit 9; \
         tc qdisc add dev e parent 1:2 pfifo limit 5; tc qdisc add dev e parent 1:3 bfifo limit 20000",

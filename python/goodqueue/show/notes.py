@@ -1,4 +1,4 @@
-"""Prints notes on what is easily misread: `tc`'s bytes per second, microseconds without a unit, replaced words.
+"""Prints notes on what is easily misread: bytes per second, microseconds without a unit, replaced words, filters.
 
 `tc` reads ``50Mbps`` as megabytes per second and ``target 20`` as microseconds (`tc(8)`, PARAMETERS). goodqueue does
 the same, and tells the user. Only the user's own text is checked, before defaults are filled in.
@@ -11,7 +11,7 @@ from typing import Any
 
 from goodqueue.errors import warn
 from goodqueue.record import Scenario
-from goodqueue.scenario import Origins, paths
+from goodqueue.scenario import Origins, commands, paths
 from goodqueue.show import isolation
 from goodqueue.show.labels import directions
 
@@ -29,7 +29,7 @@ def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     core has accepted it. ``origins`` names the options that some of its keys came from, as for
     `goodqueue.scenario.resolve`. Equal notes are written once.
     """
-    replaced = ("bottleneck.qdisc",) if qdiscs else ()
+    replaced = ("bottleneck.qdisc", f"bottleneck.{commands.KEY}") if qdiscs else ()
     halves = [half for line in qdiscs for half in directions(line)]
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
@@ -91,7 +91,7 @@ def _reading(line: str) -> dict[str, Any]:
     try:
         reading: dict[str, Any] = json.loads(_goodqueue.qdisc_reading(line))
     except ValueError:
-        return {"steps": [], "replaced": []}
+        return {"steps": [], "notes": []}
     return reading
 
 
@@ -117,7 +117,9 @@ def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str]
         where = f"{path}.{key}" if path else f"{key}"
         if where in replaced:
             continue
-        if not isinstance(value, str):
+        if key == commands.KEY and isinstance(value, list):
+            yield from _of_line("\n".join(map(str, value)) + "\n")
+        elif not isinstance(value, str):
             yield from _of_table(value, where, origins, replaced)
         elif key == "rate" and (readings := _of_rate(value)):
             known = [known for known in origins if where == known or where.startswith(f"{known}.")]
@@ -149,7 +151,7 @@ def _spoken(bps: int) -> str:
 
 
 def _of_line(line: str) -> Iterator[str]:
-    """Yield the notes on a qdisc line: on times without a unit (except 0), rates, and words that others replaced.
+    """Yield the notes on a qdisc line: on times without a unit (except 0), rates, replaced words, and a tree's filters.
 
     Disciplines in Python, and of Wi-Fi cells, have none.
     """
@@ -161,7 +163,7 @@ def _of_line(line: str) -> Iterator[str]:
             yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
         elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:
             yield _of_time(word or step["param"], value, step["bare"])
-    yield from reading["replaced"]
+    yield from reading["notes"]
 
 
 def _of_time(name: str, text: str, bare: str) -> str:

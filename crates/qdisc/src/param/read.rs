@@ -21,8 +21,9 @@ const DEEPEST: usize = 8;
 pub struct Reading {
     /// The parameters in the order of the words. A parameter may stand here several times.
     pub steps: Vec<Step>,
-    /// One sentence per word that a later word replaced.
-    pub replaced: Vec<String>,
+    /// One sentence per word that a later word replaced, and per filter of a tree that does not do what its words seem
+    /// to say.
+    pub notes: Vec<String>,
 }
 
 /// A parameter that a line sets.
@@ -267,7 +268,7 @@ impl<'a> Line<'a> {
             && self.args.values[index] != value
         {
             let (spec, param) = (self.args.spec, &self.args.spec.params[index]);
-            self.reading.replaced.push(format!(
+            self.reading.notes.push(format!(
                 "{} {}: \"{said}\" replaces \"{earlier}\": as in tc, the last word holds",
                 spec.name, param.name
             ));

@@ -5,7 +5,7 @@
 //! (tuple space search; Srinivasan, Suri and Varghese 1999). A look-up hashes the packet once per mask, as `flower` and
 //! the hash tables of `u32` do, and the first filter in the order of the chain wins.
 
-use super::fields::{PRIORITY, WORDS, Words};
+use super::fields::{PORTS, PRIORITY, PROTOCOL, WORDS, Words};
 use super::id::Id;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -15,33 +15,94 @@ use alloc::vec::Vec;
 pub(super) enum Target {
     /// This class.
     Class(Id),
-    /// The class that a number in the packet gives (`flow map`).
+    /// The class that numbers in the packet give (`flow`).
     Computed(Arc<Map>),
 }
 
-/// The steps by which `flow map` makes a class of a number.
+/// A number in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Map {
+pub(super) struct Field {
     /// The word with the number, how far the number is from the right, and how many bits it has.
     pub(super) word: usize,
     pub(super) at: u32,
     pub(super) bits: u32,
-    pub(super) mask: u32,
-    pub(super) xor: u32,
-    pub(super) shift: u32,
-    pub(super) addend: u32,
+    /// The number of a packet that lacks the field: its word is 0, or its protocol has no ports.
+    pub(super) absent: u32,
+}
+
+impl Field {
+    fn number(&self, words: &Words) -> u32 {
+        // `skb_flow_get_ports` (net/core/flow_dissector.c): those of UDP-Lite, SCTP, ESP and DCCP, too.
+        let has_ports = matches!(words[PROTOCOL] >> 16 & 0xff, 6 | 17 | 33 | 50 | 132 | 136);
+        match words[self.word] {
+            0 => self.absent,
+            _ if self.word == PORTS && !has_ports => self.absent,
+            word => word >> self.at & u32::MAX >> (32 - self.bits),
+        }
+    }
+}
+
+/// How `flow` makes a class of numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Map {
+    pub(super) fields: Vec<Field>,
+    pub(super) how: How,
+    /// 0: there is none.
     pub(super) divisor: u32,
+    /// The first class.
     pub(super) base: Id,
+}
+
+/// What is done with the numbers before the divisor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum How {
+    /// `flow map`: steps, with the one number.
+    Steps { mask: u32, xor: u32, shift: u32, addend: u32 },
+    /// `flow hash`: a hash of all numbers, with this key.
+    Hash(u32),
 }
 
 impl Map {
     /// Computes the class as `flow_classify` (net/sched/cls_flow.c) does.
     fn class(&self, words: &Words) -> Id {
-        let number = words[self.word] >> self.at & u32::MAX >> (32 - self.bits);
-        let number = ((number & self.mask ^ self.xor) >> self.shift).wrapping_add(self.addend);
+        let mut numbers = self.fields.iter().map(|field| field.number(words));
+        let number = match self.how {
+            How::Steps { mask, xor, shift, addend } => {
+                let number = numbers.next().unwrap_or(0);
+                ((number & mask ^ xor) >> shift).wrapping_add(addend)
+            }
+            How::Hash(key) => lookup3(numbers, self.fields.len() as u32, key),
+        };
         let number = number.checked_rem(self.divisor).unwrap_or(number);
         Id::of(self.base.major(), (self.base.0.wrapping_add(number)) as u16)
     }
+}
+
+/// Returns the hash of `count` numbers: `hashword` of lookup3.c (Bob Jenkins, 2006), which Linux calls `jhash2`.
+fn lookup3(mut numbers: impl Iterator<Item = u32>, count: u32, key: u32) -> u32 {
+    let mut state = [0xdead_beef_u32.wrapping_add(count << 2).wrapping_add(key); 3];
+    let mut left = count;
+    loop {
+        for (part, number) in state.iter_mut().zip(numbers.by_ref().take(3)) {
+            *part = part.wrapping_add(number);
+        }
+        if left <= 3 {
+            break;
+        }
+        left -= 3;
+        // `mix`: one part after the other gives to the next.
+        for (at, turn) in [4, 6, 8, 16, 19, 4].into_iter().enumerate() {
+            let [here, last, next] = [at % 3, (at + 2) % 3, (at + 1) % 3];
+            state[here] = state[here].wrapping_sub(state[last]) ^ state[last].rotate_left(turn);
+            state[last] = state[last].wrapping_add(state[next]);
+        }
+    }
+    // `final`: each part takes from the one before it, beginning with the last.
+    for (at, turn) in [14, 11, 25, 16, 4, 14, 24].into_iter().enumerate() {
+        let [here, before] = [(at + 2) % 3, (at + 1) % 3];
+        state[here] = (state[here] ^ state[before]).wrapping_sub(state[before].rotate_left(turn));
+    }
+    state[2]
 }
 
 /// One filter: what it compares, and what it says.
@@ -175,4 +236,22 @@ pub(super) const fn asked(words: &Words) -> Id {
 
 fn masked(words: &Words, mask: &Words) -> Words {
     core::array::from_fn(|word| words[word] & mask[word])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lookup3;
+
+    /// Linux 6.1.192 drew this key for `flow hash … divisor 3`, and took these packets from 100.64.0.x to 10.9.0.1 to
+    /// these classes, counted from the first (`flow_classify`, net/sched/cls_flow.c).
+    #[test]
+    fn the_hash_is_that_of_linux() {
+        let class = |numbers: &[u32]| lookup3(numbers.iter().copied(), numbers.len() as u32, 0x9704_58ca) % 3;
+        let (host, to) = (|host: u32| 0x6440_0000 + host, 0x0a09_0001);
+        assert_eq!([1, 2, 3, 6].map(|from| class(&[host(from)])), [0, 0, 1, 2], "keys src");
+        assert_eq!([1, 2, 3, 6].map(|from| class(&[host(from), to])), [0, 1, 2, 1], "keys src,dst");
+        assert_eq!([1, 2, 3, 6].map(|from| class(&[host(from), to, 1])), [0, 0, 1, 1], "keys src,dst,mark");
+        let of_ports = |from, at| class(&[host(1), to, 6, from, at]);
+        assert_eq!([of_ports(443, 53), of_ports(1000, 53), of_ports(443, 80)], [0, 2, 1], "all keys");
+    }
 }

@@ -1,19 +1,22 @@
-//! What filters see of a packet: the first words of its IP header, its ports, its mark and its priority.
+//! What filters see of a packet: the first words of its IP header, its ports, its mark, its priority and TCP's flags.
 //!
-//! Every filter compares bits at fixed places with constants. So the places are eight words of 32 bits, and a filter is
+//! Every filter compares bits at fixed places with constants. So the places are nine words of 32 bits, and a filter is
 //! a mask and a value for each. The IP header is that of IPv4 without options (RFC 791, 3.1).
 
 use crate::packet::Packet;
 use crate::signal::Owner;
 
-/// Words that filters compare: five of the IP header, the ports, the mark of a firewall, and the priority.
-pub(super) const WORDS: usize = 8;
-/// The word with the ports, and those that are no part of the packet.
+/// Words that filters compare: five of the IP header, the ports, the mark of a firewall, the priority, and
+/// TCP's flags.
+pub(super) const WORDS: usize = 9;
+/// The word with the protocol, that with the ports, and those that are no part of the IP header.
+pub(super) const PROTOCOL: usize = 2;
 pub(super) const PORTS: usize = 5;
 pub(super) const MARK: usize = 6;
 pub(super) const PRIORITY: usize = 7;
+pub(super) const FLAGS: usize = 8;
 
-/// The eight words.
+/// The nine words.
 pub(super) type Words = [u32; WORDS];
 
 /// Addresses, ports and protocol of a packet.
@@ -46,5 +49,6 @@ pub(super) fn of<P: Packet, O: Owner<P>>(packet: &P, owner: &O) -> Words {
         u32::from(own.source_port) << 16 | u32::from(own.destination_port),
         packet.fwmark(),
         packet.class(),
+        packet.tcp().map_or(0, |header| u32::from(header.flags)),
     ]
 }

@@ -1,24 +1,24 @@
-//! Filters as `tc filter add` writes them: `u32`, `flower`, `fw`, `matchall`, `basic` and `flow map`.
+//! Filters as `tc filter add` writes them: `u32`, `flower`, `fw`, `matchall`, `basic` and `flow`.
 //!
-//! Source: tc-u32(8), tc-flower(8), tc-fw(8), tc-matchall(8), tc-flow(8), and iproute2's f_*.c where a page leaves
-//! something open. A filter becomes masks and values of the words that [`super::fields`] lists.
+//! Source: iproute2 6.1 (tc/f_*.c) for what the words mean, and Linux 6.1 (net/sched/cls_*.c) for what they decide. Both
+//! were tried, form by form (`golden/filters`). Where Linux does what few would guess, the filter does the same, and a
+//! note says so. A filter becomes masks and values of the words that [`super::fields`] lists.
 
-use super::chain::{Map, Rule, Target};
-use super::fields::{MARK, PORTS, PRIORITY, WORDS, Words};
+mod flow;
+mod flower;
+mod u32;
+
+use super::chain::{Rule, Target};
+use super::fields::{MARK, Words};
 use super::id::Id;
-use super::words::{Line, hexadecimal, number};
+use super::words::{Line, number};
 use alloc::format;
-use alloc::string::{String, ToString};
-use alloc::sync::Arc;
+use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
+use goodqueue_units::number as numbers;
 
 type Read<T> = Result<T, String>;
-
-/// The first byte of the ports, behind an IP header without options.
-const NEXT_HEADER: u32 = 20;
-/// Bytes of a packet that filters can see.
-const VISIBLE: u32 = 24;
 
 /// Masks and values that all have to fit.
 #[derive(Clone, Copy, Default)]
@@ -28,61 +28,99 @@ struct Bits {
 }
 
 impl Bits {
-    /// Adds bits of a word, unless they contradict earlier ones.
-    fn add(&mut self, word: usize, value: u32, mask: u32) -> Read<()> {
-        if (self.value[word] ^ value) & self.mask[word] & mask != 0 {
-            return Err(
-                "found two matches that exclude each other; accepted: matches that a packet can fit".into()
-            );
-        }
+    /// Adds bits of a word. Returns false if they contradict earlier ones, so that no packet fits.
+    #[must_use]
+    fn add(&mut self, word: usize, value: u32, mask: u32) -> bool {
+        let fits = (self.value[word] ^ value) & self.mask[word] & mask == 0;
         self.mask[word] |= mask;
         self.value[word] |= value & mask;
-        Ok(())
-    }
-
-    /// Adds `bytes` bytes at an offset into the packet.
-    fn at(&mut self, offset: u32, bytes: u32, value: u32, mask: u32) -> Read<()> {
-        if !offset.is_multiple_of(bytes) || offset.saturating_add(bytes) > VISIBLE {
-            return Err(format!(
-                "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet, aligned"
-            ));
-        }
-        if bytes < 4 && (value | mask) >> (8 * bytes) != 0 {
-            return Err(format!("found {value:#x} {mask:#x}; accepted: numbers of {bytes} bytes"));
-        }
-        let shift = 32 - 8 * (offset % 4 + bytes);
-        self.add((offset / 4) as usize, value << shift, mask << shift)
+        fits
     }
 }
 
-/// Reads the filter of `kind` from its words. `handle` is the word after `handle`. A filter of another protocol than IP
-/// matches no packet.
-pub(super) fn read(kind: &str, handle: Option<&str>, line: &mut Line<'_>, is_ip: bool) -> Read<Rule> {
-    if let Some(handle) = handle.filter(|_| kind != "fw") {
-        return Err(format!("found handle {handle:?}; accepted: none, except the mark of fw"));
+/// A filter that has been read.
+pub(super) struct Filter {
+    pub(super) rule: Rule,
+    /// What tells the filter from others of its kind and preference: Linux refuses a second one. `u32` and `basic` have
+    /// a number that Linux gives.
+    pub(super) identity: Option<Vec<u32>>,
+    /// What filters of the same preference have in common: the mask of `fw`, which they share, and that of `flower`,
+    /// which asks all filters of one mask before those of the next one.
+    pub(super) mask: Vec<u32>,
+}
+
+/// Reads the filter of `kind` from its words. `handle` is the word after `handle`, `major` the number of the qdisc, and
+/// `protocol` that of the protocol whose packets the filter sees. Adds to `notes` a sentence where Linux does not what the words seem to say.
+pub(super) fn read(
+    kind: &str,
+    handle: Option<&str>,
+    line: &mut Line<'_>,
+    (major, protocol): (u16, u16),
+    notes: &mut Vec<String>,
+) -> Read<Filter> {
+    if let Some(handle) = handle.filter(|_| !matches!(kind, "fw" | "flow")) {
+        return Err(format!("found handle {handle:?}; accepted: none, except for fw and flow"));
     }
-    let (mut rule, target) = match kind {
-        "u32" => u32(line)?,
-        "flower" => flower(line)?,
-        "fw" => fw(handle, line)?,
-        "matchall" | "basic" => (vec![Bits::default()], only_class(line)?),
-        "flow" => (vec![Bits::default()], Some(flow(line)?)),
+    let mut filter = match kind {
+        "u32" => u32::read(line, notes)?,
+        "flower" => flower::read(line, protocol, notes)?,
+        "fw" => fw(handle, line, notes)?,
+        "matchall" | "basic" => everything(kind, line)?,
+        "flow" => flow::read(handle, line, major)?,
         _ => {
             let accepted = "u32, flower, fw, matchall, basic, flow";
             return Err(format!("found filter {kind:?}; accepted: {accepted}"));
         }
     };
-    if !is_ip {
-        rule.clear();
+    if !matches!(protocol, ALL | IP) {
+        filter.rule.any_of.clear();
     }
-    let target = target.ok_or("found no class; accepted: flowid and a class, as flowid 1:10")?;
-    Ok(Rule { any_of: rule.into_iter().map(|bits| (bits.mask, bits.value)).collect(), target })
+    Ok(filter)
+}
+
+/// `ETH_P_ALL`: packets of any protocol.
+pub(super) const ALL: u16 = 0x0003;
+/// `ETH_P_IP`: packets of IPv4, which all are here.
+pub(super) const IP: u16 = 0x0800;
+const IPV6: u16 = 0x86dd;
+
+/// Reads a protocol as iproute2's ll_proto_a2n does, with the names that scripts use.
+pub(super) fn protocol(text: &str) -> Read<u16> {
+    let known = match text.to_ascii_lowercase().as_str() {
+        "all" => Some(ALL),
+        "ip" | "ipv4" => Some(IP),
+        "ipv6" => Some(IPV6),
+        "arp" => Some(0x0806),
+        "802.1q" => Some(0x8100),
+        "802.1ad" => Some(0x88a8),
+        _ => numbers::whole(text).and_then(|number| u16::try_from(number).ok()),
+    };
+    let accepted = "all, ip, ipv6, arp, 802.1q, 802.1ad, or a number";
+    known.ok_or_else(|| {
+        let said = format!("argument {text:?} is wrong: invalid protocol");
+        by("tc", &format!("protocol {text:?}"), accepted, &said)
+    })
+}
+
+/// Returns a refusal with the words of `who` refuses: `tc` or Linux.
+fn by(who: &str, found: &str, accepted: &str, said: &str) -> String {
+    format!("found {found}; accepted: {accepted} ({who}: {said})")
+}
+
+/// Returns a refusal of the netlink message, for which Linux has no words but the error number's.
+fn invalid(found: &str, accepted: &str) -> String {
+    by("Linux", found, accepted, "\"Invalid argument\"")
 }
 
 /// Reads the class of `flowid` or `classid` if the word is one of them.
 fn class(word: &str, line: &mut Line<'_>) -> Read<Option<Target>> {
     match word {
-        "flowid" | "classid" => Ok(Some(Target::Class(Id::read(line.value(word)?)?))),
+        "flowid" | "classid" => {
+            let text = line.value(word)?;
+            let refused =
+                |_| by("tc", &format!("{word} {text:?}"), "a class, as 1:10", "Illegal \"classid\"");
+            Id::read(text).map(|id| Some(Target::Class(id))).map_err(refused)
+        }
         _ => Ok(None),
     }
 }
@@ -96,212 +134,95 @@ fn refuse(kind: &str, word: &str, accepted: &str) -> String {
     }
 }
 
-fn only_class(line: &mut Line<'_>) -> Read<Option<Target>> {
+/// Reads `flowid` and nothing else. Linux takes neither `fw` nor `matchall` nor `basic` without any words.
+fn only_class(kind: &str, line: &mut Line<'_>) -> Read<Target> {
     let mut target = None;
     while let Some(word) = line.next() {
         target = match class(word, line)? {
-            None => return Err(refuse("filter", word, "flowid and a class")),
+            None => return Err(refuse(kind, word, "flowid and a class")),
             found => found,
         };
     }
-    Ok(target)
+    target.ok_or_else(|| invalid(&format!("{kind} without a class"), "flowid and a class, as flowid 1:10"))
 }
 
-fn fw(handle: Option<&str>, line: &mut Line<'_>) -> Read<(Vec<Bits>, Option<Target>)> {
-    let handle =
-        handle.ok_or("fw: found no handle; accepted: handle and a mark, as handle 5 fw flowid 1:5")?;
+/// `matchall` and `basic`: all packets match. A second `matchall` of the same preference is refused (`mall_change`).
+fn everything(kind: &str, line: &mut Line<'_>) -> Read<Filter> {
+    let rule = Rule { any_of: vec![Default::default()], target: only_class(kind, line)? };
+    Ok(Filter { rule, identity: (kind == "matchall").then(Vec::new), mask: Vec::new() })
+}
+
+/// Returns the mark and the mask of a handle of `fw` (`fw_parse_opt`).
+fn mark(handle: &str) -> Read<(u32, u32)> {
     let (mark, mask) = handle.split_once('/').unwrap_or((handle, "0xffffffff"));
+    let refused = |said| by("tc", &format!("handle {handle:?}"), "a mark, as 5 or 0x10/0xf0", said);
+    let mark = number(mark).map_err(|_| refused("Illegal \"handle\""))?;
+    Ok((mark, number(mask).map_err(|_| refused("Illegal \"handle\" mask"))?))
+}
+
+fn fw(handle: Option<&str>, line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter> {
+    let accepted = "handle and a mark that is not 0, as handle 5 fw flowid 1:5";
+    let handle = match handle {
+        Some(handle) => handle,
+        // Then the mark is the class.
+        None if line.peek().is_none() => return Err(format!("found fw alone; accepted: {accepted}")),
+        None => return Err(invalid("fw without a handle", accepted)),
+    };
+    let (mark, mask) = mark(handle)?;
+    if mark == 0 {
+        return Err(invalid(&format!("handle {handle} fw"), accepted));
+    }
     let mut bits = Bits::default();
-    bits.add(MARK, number(mark)?, number(mask)?)?;
-    Ok((vec![bits], only_class(line)?))
-}
-
-/// Reads an address with the length of its prefix, as a value and a mask.
-fn prefix(text: &str) -> Read<(u32, u32)> {
-    let refused = || format!("found {text:?}; accepted: an IPv4 address, as 10.0.0.1 or 10.0.0.0/8");
-    if matches!(text, "any" | "default" | "all") {
-        return Ok((0, 0));
+    // `fw_classify` compares the masked mark of the packet with the whole handle.
+    let can_match = mark & mask == mark && bits.add(MARK, mark, mask);
+    if !can_match {
+        notes.push(format!(
+            "\"handle {handle} fw\" matches no packet on Linux, as the handle has bits outside its mask; \
+             accepted: handle {:#x}/{mask:#x} fw",
+            mark & mask
+        ));
     }
-    let (address, len) = text.split_once('/').unwrap_or((text, "32"));
-    let address: core::net::Ipv4Addr = address.parse().map_err(|_| refused())?;
-    let len = len.parse::<u32>().ok().filter(|len| *len <= 32).ok_or_else(refused)?;
-    Ok((address.to_bits(), u32::MAX.checked_shl(32 - len).unwrap_or(0)))
+    let any_of = if can_match { vec![(bits.mask, bits.value)] } else { Vec::new() };
+    let rule = Rule { any_of, target: only_class("fw", line)? };
+    Ok(Filter { rule, identity: Some(vec![mark]), mask: vec![mask] })
 }
 
-fn u32(line: &mut Line<'_>) -> Read<(Vec<Bits>, Option<Target>)> {
-    const ACCEPTED: &str = "match and flowid (no hash tables of one's own)";
-    let (mut bits, mut target) = (Bits::default(), None);
-    while let Some(word) = line.next() {
-        match word {
-            "match" => u32_match(&mut bits, line)?,
-            _ => match class(word, line)? {
-                None => return Err(refuse("u32", word, ACCEPTED)),
-                found => target = found,
-            },
-        }
+/// Reads an IPv4 address of one to four numbers, as iproute2's get_addr_ipv4 does: those left out are 0.
+fn address(text: &str) -> Option<u32> {
+    let mut bytes = [0; 4];
+    let mut parts = text.split('.');
+    for (byte, part) in bytes.iter_mut().zip(parts.by_ref()) {
+        let number = numbers::whole(part).filter(|_| part.starts_with(|first: char| first.is_ascii_digit()));
+        *byte = u8::try_from(number?).ok()?;
     }
-    Ok((vec![bits], target))
+    parts.next().is_none().then(|| u32::from_be_bytes(bytes))
 }
 
-fn u32_match(bits: &mut Bits, line: &mut Line<'_>) -> Read<()> {
-    let of = line.value("match")?;
-    let name = match of {
-        "u8" | "u16" | "u32" | "mark" => of,
-        "ip" | "tcp" | "udp" | "icmp" => line.value(of)?,
-        _ => return Err(refuse("u32 match", of, "ip, tcp, udp, icmp, u8, u16, u32, mark")),
+/// Reads an address with the length of its prefix or a netmask, as a value and a mask (`get_prefix_1`). `None`: `tc`
+/// refuses it.
+fn prefix(text: &str, notes: &mut Vec<String>) -> Option<(u32, u32)> {
+    let (text, len) = match text.split_once('/') {
+        Some((text, len)) => (text, Some(len)),
+        None => (text, None),
     };
-    let (bytes, offset) = match (of, name) {
-        ("ip", "src" | "dst") => {
-            let (value, mask) = prefix(line.value(name)?)?;
-            return bits.at(if name == "src" { 12 } else { 16 }, 4, value, mask);
+    let value = address(text)?;
+    let Some(len) = len else {
+        if text.split('.').count() < 4 {
+            let full = core::net::Ipv4Addr::from_bits(value);
+            notes.push(format!(
+                "\"{text}\" is the address {full} alone in tc; a network has a length, as 10.0.0.0/8"
+            ));
         }
-        ("ip", "nofrag") => return bits.at(6, 2, 0, 0x3fff),
-        ("mark", _) => {
-            let (value, mask) = (number(line.value(name)?)?, number(line.value(name)?)?);
-            return bits.add(MARK, value, mask);
-        }
-        ("u8", _) => (1, 0),
-        ("u16", _) => (2, 0),
-        ("u32", _) => (4, 0),
-        ("ip", "ihl") => (1, 0),
-        ("ip", "tos" | "dsfield" | "precedence") => (1, 1),
-        ("ip", "protocol") => (1, 9),
-        ("ip", "sport") | ("tcp" | "udp", "src") => (2, NEXT_HEADER),
-        ("ip", "dport") | ("tcp" | "udp", "dst") => (2, NEXT_HEADER + 2),
-        ("ip", "icmp_type") | ("icmp", "type") => (1, NEXT_HEADER),
-        ("ip", "icmp_code") | ("icmp", "code") => (1, NEXT_HEADER + 1),
-        _ => return Err(refuse("u32 match", name, "src, dst, sport, dport, protocol, tos, dsfield")),
+        return Some((value, u32::MAX));
     };
-    let (value, mask) = (number(line.value(name)?)?, hexadecimal(line.value(name)?)?);
-    let offset = if line.next_if("at") {
-        let text = line.value("at")?;
-        match text.strip_prefix("nexthdr+") {
-            Some(more) => NEXT_HEADER.saturating_add(number(more)?),
-            None => number(text)?,
+    let mask = match numbers::whole(len) {
+        Some(len) => {
+            u32::MAX.checked_shl(32 - u32::try_from(len).ok().filter(|len| *len <= 32)?).unwrap_or(0)
         }
-    } else {
-        offset
+        None => address(len).filter(|mask| mask.leading_ones() + mask.trailing_zeros() == 32)?,
     };
-    bits.at(offset, bytes, value, mask)
+    Some((value, mask))
 }
 
-fn flower(line: &mut Line<'_>) -> Read<(Vec<Bits>, Option<Target>)> {
-    const ACCEPTED: &str = "ip_proto, src_ip, dst_ip, src_port, dst_port, ip_tos, ip_ttl, classid";
-    let (mut all, mut target) = (vec![Bits::default()], None);
-    while let Some(word) = line.next() {
-        let mut every =
-            |word: usize, value, mask| all.iter_mut().try_for_each(|bits| bits.add(word, value, mask));
-        match word {
-            "skip_hw" => {}
-            "ip_proto" => {
-                let text = line.value(word)?;
-                let protocol = match text {
-                    "tcp" => 6,
-                    "udp" => 17,
-                    "icmp" => 1,
-                    _ => number(text)?,
-                };
-                every(2, protocol << 16, 0xff << 16)?;
-            }
-            "src_ip" | "dst_ip" => {
-                let (value, mask) = prefix(line.value(word)?)?;
-                every(if word == "src_ip" { 3 } else { 4 }, value, mask)?;
-            }
-            "ip_tos" | "ip_ttl" => {
-                let text = line.value(word)?;
-                let (value, mask) = text.split_once('/').unwrap_or((text, "ff"));
-                let read = if word == "ip_tos" { hexadecimal } else { number };
-                let (at, shift) = if word == "ip_tos" { (0, 16) } else { (2, 24) };
-                every(at, (read(value)? & 0xff) << shift, (hexadecimal(mask)? & 0xff) << shift)?;
-            }
-            "src_port" | "dst_port" => {
-                let shift = if word == "src_port" { 16 } else { 0 };
-                let ranges = ports(line.value(word)?)?;
-                let before = core::mem::take(&mut all);
-                for bits in before {
-                    for (value, mask) in &ranges {
-                        let mut bits = bits;
-                        bits.add(PORTS, value << shift, mask << shift)?;
-                        all.push(bits);
-                    }
-                }
-            }
-            _ => match class(word, line)? {
-                None => return Err(refuse("flower", word, ACCEPTED)),
-                found => target = found,
-            },
-        }
-    }
-    Ok((all, target))
-}
-
-/// Reads a port or a range of ports, as the fewest values and masks that cover it.
-fn ports(text: &str) -> Read<Vec<(u32, u32)>> {
-    let port = |text: &str| text.parse::<u16>().map(u32::from);
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (Ok(first), Ok(last)) = (port(first), port(last)) else {
-        return Err(format!("found port {text:?}; accepted: a number, or two as 1000-2000"));
-    };
-    let (mut all, mut from) = (Vec::new(), first);
-    while from <= last {
-        let fitting = |bits: &u32| from % (1 << bits) == 0 && from + (1 << bits) - 1 <= last;
-        let bits = (0..=16).rev().find(fitting).unwrap_or(0);
-        all.push((from, 0xffff & !((1 << bits) - 1)));
-        from += 1 << bits;
-    }
-    Ok(all)
-}
-
-fn flow(line: &mut Line<'_>) -> Read<Target> {
-    const ACCEPTED: &str = "map key, and, xor, rshift, addend, divisor, baseclass";
-    let mut map = Map {
-        word: WORDS,
-        at: 0,
-        bits: 32,
-        mask: u32::MAX,
-        xor: 0,
-        shift: 0,
-        addend: 0,
-        divisor: 0,
-        base: Id::of(0, 0),
-    };
-    while let Some(word) = line.next() {
-        match word {
-            "map" => {}
-            "hash" => {
-                return Err(
-                    "found \"flow hash\"; accepted: flow map, as the hash of Linux is not simulated".into()
-                );
-            }
-            "key" => {
-                (map.word, map.at, map.bits) = match line.value(word)? {
-                    "src" => (3, 0, 32),
-                    "dst" => (4, 0, 32),
-                    "proto" => (2, 16, 8),
-                    "proto-src" => (PORTS, 16, 16),
-                    "proto-dst" => (PORTS, 0, 16),
-                    "mark" => (MARK, 0, 32),
-                    "priority" => (PRIORITY, 0, 32),
-                    other => {
-                        let accepted = "src, dst, proto, proto-src, proto-dst, mark, priority";
-                        return Err(format!("flow key: found {other:?}; accepted: {accepted}"));
-                    }
-                };
-            }
-            "and" => map.mask = number(line.value(word)?)?,
-            "xor" => map.xor = number(line.value(word)?)?,
-            "rshift" => map.shift = number(line.value(word)?)?.min(31),
-            "addend" => map.addend = number(line.value(word)?)?,
-            "divisor" => map.divisor = number(line.value(word)?)?,
-            "baseclass" => map.base = Id::read(line.value(word)?)?,
-            other => return Err(refuse("flow", other, ACCEPTED)),
-        }
-    }
-    match (map.word, map.base.minor()) {
-        (WORDS, _) => {
-            Err("flow: found no key; accepted: flow map key dst baseclass 1:1, for example".to_string())
-        }
-        (_, 0) => Err("flow: found no baseclass; accepted: the first class, as baseclass 1:1".to_string()),
-        _ => Ok(Target::Computed(Arc::new(map))),
-    }
-}
+/// What is accepted as an address.
+const ADDRESS: &str = "an IPv4 address, as 10.0.0.1 or 10.0.0.0/8";

@@ -3,6 +3,7 @@
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
+use goodqueue_units::number as numbers;
 
 /// The handle of a qdisc (`1:`, minor number 0) or of a class (`1:10`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,13 +29,19 @@ impl Id {
     pub(super) fn read(text: &str) -> Result<Self, String> {
         let refuse = || format!("found {text:?}; accepted: a handle of two hexadecimal numbers, as 1:10");
         let number = |text: &str| match text {
-            "" => Ok(0),
-            _ => u16::from_str_radix(text, 16).map_err(|_| refuse()),
+            "" => Some(0),
+            _ => numbers::whole_in(16, text),
         };
-        match text.split_once(':') {
-            Some((major, minor)) => Ok(Self::of(number(major)?, number(minor)?)),
-            None => u32::from_str_radix(text, 16).map(Self).map_err(|_| refuse()),
-        }
+        let read = match (text, text.split_once(':')) {
+            ("none", _) => Some(0),
+            ("root", _) => Some(u32::MAX), // TC_H_ROOT, which is no class
+            (_, Some((major, minor))) => {
+                let half = |text| number(text).and_then(|number| u16::try_from(number).ok());
+                half(major).zip(half(minor)).map(|(major, minor)| Self::of(major, minor).0)
+            }
+            (_, None) => numbers::whole_in(16, text).and_then(|number| u32::try_from(number).ok()),
+        };
+        read.map(Self).ok_or_else(refuse)
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Source: tc(8), and net/sched/sch_api.c and cls_api.c. A refusal has Linux's own words in brackets where it has some.
 
+mod filters;
 mod read;
 
 use super::chain::Rule;
@@ -9,7 +10,7 @@ use super::id::Id;
 use super::params::{Class, Scheduler};
 use super::words;
 use crate::param::{Args, Error};
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
@@ -34,6 +35,10 @@ pub struct Plan {
     automatic: u16,
     /// Equal leaves share their parameters.
     leaves: BTreeMap<String, Arc<Args>>,
+    /// What tells filters apart, with the places of their qdiscs, their classes and their preferences.
+    taken: BTreeSet<(usize, u16, u32, Vec<u32>)>,
+    /// A sentence for each filter that does not do what its words seem to say.
+    notes: Vec<String>,
 }
 
 /// A qdisc of a tree.
@@ -78,6 +83,8 @@ pub(super) struct Filter {
     preference: u32,
     protocol: String,
     kind: String,
+    /// What filters of this preference have in common, by kind: see [`super::filter::Filter`].
+    mask: Vec<u32>,
     /// The words from the kind on, with the handle.
     handle: Option<String>,
     words: String,
@@ -114,6 +121,11 @@ impl Plan {
         self.stab.take().filter(|stab| !stab.is_idle_stab())
     }
 
+    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say.
+    pub(crate) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
     /// Returns the handle of the root.
     pub(super) fn root(&self) -> Id {
         self.qdiscs.first().map(|root| root.handle).unwrap_or_default()
@@ -142,12 +154,12 @@ impl Plan {
         let mut own: Vec<(u32, usize, usize, &Rule)> = Vec::new();
         let mut groups = BTreeMap::new();
         for (place, filter) in filters.iter().enumerate().filter(|(_, filter)| filter.of == of) {
-            // flower asks all filters of a mask before those of the next mask.
-            let group = if filter.kind == "flower" {
-                let mask = filter.rule.any_of.first().map(|(mask, _)| *mask);
-                *groups.entry((filter.preference, mask)).or_insert(place)
-            } else {
-                place
+            // flower asks all filters of a mask before those of the next mask (`fl_classify`), basic the latest filter
+            // first (`basic_change`).
+            let group = match filter.kind.as_str() {
+                "flower" => *groups.entry((filter.preference, &filter.mask)).or_insert(place),
+                "basic" => filters.len() - place,
+                _ => place,
             };
             own.push((filter.preference, group, place, &filter.rule));
         }

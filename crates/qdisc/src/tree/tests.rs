@@ -94,6 +94,47 @@ fn filters_choose_the_class() {
     assert_eq!([decide(46, 1514), decide(0, 1514), decide(46, 100), decide(0, 100)], [1, 3, 2, 2]);
 }
 
+/// Linux does what few would guess, and so does the tree. A note says it, in one sentence and once per filter.
+#[test]
+fn a_filter_that_surprises_is_noted() {
+    let notes = |filter: &str| {
+        let tree = "tc qdisc add dev e root handle 1: prio; tc filter add dev e parent 1: protocol";
+        crate::registry::reading(&alloc::format!("{tree} {filter}")).unwrap().notes
+    };
+    for (filter, said) in [
+        (
+            "ip u32 match tcp dst 80 0xffff flowid 1:2",
+            "\"match tcp dst 80\" compares the IP header from byte 2 on",
+        ),
+        ("ip u32 match u16 80 0xffff at nexthdr+2 flowid 1:2", "from byte 2 on"),
+        ("ip u32 match ip dport 80 0xffff", "\"u32\" without flowid chooses no class"),
+        ("ip u32 match ip src 10.1 flowid 1:2", "\"10.1\" is the address 10.1.0.0 alone in tc"),
+        ("ip u32 match u16 80 0xffff at 1 flowid 1:2", "compares bytes 2 and 3 in tc"),
+        ("ip u32 match mark 1 1 match mark 2 2 flowid 1:2", "replaces the match before it"),
+        ("ip handle 0x11/0xf fw flowid 1:2", "matches no packet on Linux"),
+        (
+            "ip flower ip_proto 17 flowid 1:2",
+            "hexadecimal in tc, protocol 23; accepted: tcp, udp, icmp or 0x11",
+        ),
+        ("ip flower ip_tos 28 flowid 1:2", "decimal in tc, 0x1c; ip_tos 0x28 is hexadecimal"),
+        ("ip flower src_ip 0.0.0.0/0 flowid 1:2", "matches no packet on Linux"),
+        ("ip flower tcp_flags 2/2 flowid 1:2", "compares nothing without ip_proto tcp"),
+        ("all flower ip_tos 0x28 flowid 1:2", "compare nothing with protocol all"),
+        ("ip flower ip_proto tcp", "ends the search without a class"),
+    ] {
+        let notes = notes(filter);
+        assert!(notes.len() == 1 && notes[0].contains(said) && !notes[0].contains('\n'), "{notes:?}");
+    }
+    for filter in [
+        "ip u32 match ip dport 80 0xffff match ip src 10.0.0.0/8 flowid 1:2",
+        "ip flower ip_proto 6 ip_tos 0x28/0xfc dst_port 80 src_ip 10.0.0.0/255.0.0.0 flowid 1:2",
+        "ip handle 0x1/0xf fw flowid 1:2",
+        "all handle 7 flow map key dst and 3",
+    ] {
+        assert!(notes(filter).is_empty(), "{filter}");
+    }
+}
+
 fn drain(qdisc: &mut AnyQdisc<Plain>, owner: &mut Noted) -> Vec<(u64, u64)> {
     let (mut now, mut left) = (Instant::ZERO, Vec::new());
     while qdisc.backlog().packets > 0 {

@@ -46,9 +46,9 @@ const CURVES: &[&str] = &[
 const FILTERS: &[&str] = &[
     "u32 match ip tos 0x08 0xfc",
     "matchall",
-    "handle 0 fw",
+    "handle 1 fw",
     "u32 match ip tos 0 0",
-    "flow map key dst divisor 3 baseclass 1:1",
+    "handle 1 flow map key dst divisor 3 baseclass 1:1",
     "u32 match ip dst 10.0.0.0/8",
     "flower ip_proto tcp",
     "basic",
@@ -160,12 +160,8 @@ fn commands(draws: &mut Draws<'_>) -> String {
     for _ in 0..draws.below(4) {
         let (place, filter) = (draws.below(all.len()), draws.mostly(FILTERS, 4));
         let (major, minor) = (place + 1, draws.below(all[place].classes + 2));
-        let (before, words) = match filter.strip_prefix("handle 0 ") {
-            Some(words) => ("handle 0 ", words),
-            None => ("", filter),
-        };
-        let to = if filter.starts_with("flow ") { String::new() } else { format!(" flowid {major}:{minor}") };
-        lines.push(format!("tc filter add dev e parent {major}: protocol ip {before}{words}{to}"));
+        let to = if filter.contains("flow map") { String::new() } else { format!(" flowid {major}:{minor}") };
+        lines.push(format!("tc filter add dev e parent {major}: protocol ip {filter}{to}"));
     }
     if draws.below(16) == 15 {
         lines.insert(draws.below(lines.len() + 1), draws.of(BAD).to_string());

@@ -4,6 +4,7 @@ The commands are Linux's own, so schedulers, classes and filters pass with other
 scenario's discipline (`tc.LEAF`), and the disciplines at leaves are translated as single lines are.
 """
 
+import re
 from collections.abc import Iterator
 
 from goodqueue.engines.kernel import tc
@@ -16,6 +17,9 @@ SCHEDULERS = ("htb", "hfsc", "drr", "ets", "prio")
 SHAPER = "cbs"
 """What plays the serial link above a tree: a tree holds packets back (`tc.shaper`)."""
 
+NOBODY = "0"
+"""The number of a discipline that a filter names and no command makes."""
+
 WITHOUT_A_LINE = "pfifo limit 1000"
 """What Linux puts below a class without a discipline."""
 
@@ -25,6 +29,9 @@ _IDS = {
     "filter": ("parent", "flowid", "classid", "baseclass"),
 }
 """The words of each command before the number of a discipline or a class."""
+
+_ID = re.compile(r"(?:0[xX])?([0-9a-fA-F]*)(?::|(?=[0-9a-fA-F]{4}$))((?<=:)(?:0[xX])?[0-9a-fA-F]*|[0-9a-fA-F]{4})")
+"""A number with a colon, or one of more than four digits: `tc` reads ``10002`` as ``1:2``, and ``0x1:2``, too."""
 
 
 def is_tree(line: str) -> bool:
@@ -102,7 +109,7 @@ def _numbered(kind: str, words: list[str], majors: dict[str, str]) -> list[str]:
     for name in _IDS[kind]:
         # The words of a class or of a discipline follow its place, and none of them is a name before a number.
         for at, word in enumerate(words[:-1]):
-            if word == name and ":" in words[at + 1]:
-                major, colon, minor = words[at + 1].partition(":")
-                made[at + 1] = f"{majors[major]}{colon}{minor}"
+            if word == name and (number := _ID.fullmatch(words[at + 1])):
+                major, minor = number[1] or "", number[2]
+                made[at + 1] = f"{majors.get(f'{int(major, 16):x}' if major else '', NOBODY)}:{minor}"
     return made

@@ -1,9 +1,8 @@
 //! The commands, one after the other, as changes of a plan.
 
-use super::{Filter, Node, Plan, Qdisc, Read, What};
+use super::{Node, Plan, Qdisc, Read, What};
 use crate::param::Args;
 use crate::registry::parse_inner;
-use crate::tree::filter;
 use crate::tree::htb::LEVELS;
 use crate::tree::id::Id;
 use crate::tree::params::{Class, Scheduler};
@@ -13,17 +12,14 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use goodqueue_units::number;
 
 /// Bytes of a full frame, for the quanta of `ets` that are unset.
 const FRAME: u32 = 1514;
-/// The preference of the first filter that is given none. Each later one comes before those.
-const FIRST_AUTOMATIC: u32 = 0xc000;
 /// The handle of the first qdisc that is given none.
 const FIRST_HANDLE: u16 = 0x8001;
 
 /// Returns a refusal with Linux's own words.
-fn by_linux(found: &str, accepted: &str, linux: &str) -> String {
+pub(super) fn by_linux(found: &str, accepted: &str, linux: &str) -> String {
     format!("found {found}; accepted: {accepted} (Linux: \"{linux}\")")
 }
 
@@ -41,7 +37,7 @@ impl Plan {
         match object {
             "qdisc" => self.qdisc(&mut line, verb == "replace"),
             "class" => self.class(&mut line),
-            "filter" => self.filter(&mut line),
+            "filter" => self.filter(&mut line, verb == "replace"),
             _ => Err(format!("found {object:?}; accepted: qdisc, class, filter")),
         }
     }
@@ -59,7 +55,7 @@ impl Plan {
     }
 
     /// Notes the device, which is the same in all commands.
-    fn device(&mut self, line: &mut Line<'_>) -> Read<()> {
+    pub(super) fn device(&mut self, line: &mut Line<'_>) -> Read<()> {
         let name = line.value("dev")?;
         if !self.device.is_empty() && self.device != name {
             return Err(format!(
@@ -72,7 +68,7 @@ impl Plan {
     }
 
     /// Returns the place of the qdisc `major`.
-    fn find(&self, id: Id) -> Option<usize> {
+    pub(super) fn find(&self, id: Id) -> Option<usize> {
         self.majors.get(&id.major()).copied()
     }
 
@@ -302,88 +298,6 @@ impl Plan {
             }
         }
         classes.insert(id.minor(), Node { own: node, parent: above, level: 0, qdisc: None, order });
-        Ok(())
-    }
-
-    fn filter(&mut self, line: &mut Line<'_>) -> Read<()> {
-        let (mut parent, mut preference, mut protocol, mut handle) = (None, 0, "all", None);
-        let kind = loop {
-            match line.value("filter")? {
-                "dev" => self.device(line)?,
-                "root" => {}
-                "parent" => match line.value("parent")? {
-                    "root" => {}
-                    id => parent = Some(Id::read(id)?),
-                },
-                "protocol" => protocol = line.value("protocol")?,
-                "prio" | "pref" | "preference" => {
-                    let text = line.value("prio")?;
-                    let number = number::whole(text).filter(|number| *number <= 0xffff);
-                    preference =
-                        number.ok_or_else(|| format!("found prio {text:?}; accepted: 1 to 65535"))? as u32;
-                }
-                "handle" => handle = Some(line.value("handle")?),
-                "chain" => match line.value("chain")? {
-                    "0" => {}
-                    other => return Err(format!("found chain {other}; accepted: 0")),
-                },
-                "est" | "estimator" => _ = (line.value("est")?, line.value("est")?),
-                kind => break kind,
-            }
-        };
-        let root = self.qdiscs.first().map(|root| root.handle);
-        let parent = parent.or(root).unwrap_or_default();
-        let at = self.find(parent).ok_or_else(|| {
-            by_linux(&format!("parent {parent}"), "a qdisc above", "Parent Qdisc doesn't exists.")
-        })?;
-        let What::Scheduler { own, classes, filters } = &mut self.qdiscs[at].what else {
-            return Err(by_linux(&format!("parent {parent}"), "a qdisc with classes", "Qdisc not classful."));
-        };
-        let of = parent.minor();
-        if of != 0 && !classes.contains_key(&of) {
-            return Err(by_linux(
-                &format!("parent {parent}"),
-                "a class above",
-                "Specified class doesn't exist.",
-            ));
-        }
-        if of != 0 && !own.filters_classes() {
-            return Err(format!(
-                "found parent {parent}; accepted: the qdisc itself, as only classes of htb and hfsc have filters"
-            ));
-        }
-        let words = [&[kind.to_string()], line.rest()].concat();
-        let is_ip = matches!(protocol, "ip" | "all" | "ipv4" | "0x800" | "0x0800");
-        let rule = filter::read(kind, handle, &mut Line::new(&words[1..]), is_ip)?;
-        if preference == 0 {
-            let least = filters.iter().filter(|one| one.of == of && one.preference > 0x8000);
-            preference = least.map(|one| one.preference - 1).min().unwrap_or(FIRST_AUTOMATIC);
-        }
-        if let Some(other) = filters.iter().find(|one| one.of == of && one.preference == preference) {
-            if other.kind != kind {
-                return Err(by_linux(
-                    &format!("{kind} at prio {preference}"),
-                    &other.kind,
-                    "Specified filter kind does not match existing one.",
-                ));
-            }
-            if other.protocol != protocol {
-                return Err(by_linux(
-                    &format!("protocol {protocol} at prio {preference}"),
-                    &other.protocol,
-                    "Protocol mismatch for filter with specified priority.",
-                ));
-            }
-        }
-        filters.push(Filter {
-            of,
-            preference,
-            protocol: protocol.to_string(),
-            kind: kind.to_string(),
-            handle: handle.map(str::to_string),
-            words: words.join(" "),
-            rule,
-        });
         Ok(())
     }
 }

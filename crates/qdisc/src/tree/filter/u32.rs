@@ -1,0 +1,215 @@
+//! `u32`: bytes at places of the packet.
+//!
+//! Source: tc/f_u32.c (iproute2 6.1) and `u32_classify` (net/sched/cls_u32.c, Linux 6.1). `match tcp`, `udp`, `icmp` and
+//! `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0, so
+//! they compare bytes of the IP header.
+
+use super::{ADDRESS, Bits, Filter, Read, by, class, prefix, refuse};
+use crate::tree::chain::{Rule, Target};
+use crate::tree::fields::MARK;
+use crate::tree::id::Id;
+use crate::tree::words::{Line, hexadecimal, number};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Bytes of a packet that filters can see.
+const VISIBLE: u32 = 24;
+
+/// Bits of a word of the packet that a selector compares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    word: u32,
+    /// Whether the word counts from the next header.
+    is_relative: bool,
+    value: u32,
+    mask: u32,
+}
+
+/// What a filter compares.
+#[derive(Default)]
+struct Selector {
+    keys: Vec<Key>,
+    /// The last `match mark`, which replaces earlier ones.
+    mark: Option<(u32, u32)>,
+    has_match: bool,
+}
+
+fn illegal(found: &str, accepted: &str) -> String {
+    by("tc", found, accepted, "Illegal \"match\"")
+}
+
+impl Selector {
+    /// Adds `bytes` bytes at an offset (`pack_key`). Two bytes at an odd offset are those of an even one: the first two
+    /// of a word, or the last two.
+    fn add(&mut self, offset: u32, is_relative: bool, bytes: u32, value: u32, mask: u32) -> Read<()> {
+        if bytes < 4 && (value | mask) >> (8 * bytes) != 0 {
+            return Err(illegal(&format!("{value:#x} {mask:#x}"), &format!("numbers of {bytes} bytes")));
+        }
+        let within = offset % 4;
+        if bytes == 4 && within != 0 {
+            return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
+        }
+        if offset.saturating_add(bytes) > VISIBLE {
+            return Err(format!(
+                "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
+            ));
+        }
+        let shift = match (bytes, within) {
+            (4, _) => 0,
+            (2, 0) => 16,
+            (2, _) => 0,
+            _ => 24 - 8 * within,
+        };
+        let key = Key { word: offset / 4, is_relative, value: (value & mask) << shift, mask: mask << shift };
+        let same = |known: &&mut Key| (known.word, known.is_relative) == (key.word, key.is_relative);
+        match self.keys.iter_mut().find(same) {
+            Some(known) if (known.value ^ key.value) & known.mask & key.mask != 0 => {
+                let accepted = "matches that a packet can fit";
+                return Err(illegal("two matches that exclude each other", accepted));
+            }
+            Some(known) => {
+                known.value |= key.value;
+                known.mask |= key.mask;
+            }
+            None => self.keys.push(key),
+        }
+        Ok(())
+    }
+
+    /// Returns the bits of all keys. `None`: no packet has them.
+    fn bits(&self) -> Option<Bits> {
+        let mut bits = Bits::default();
+        let mut fits = self.keys.iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
+        if let Some((value, mask)) = self.mark {
+            fits &= bits.add(MARK, value, mask);
+        }
+        fits.then_some(bits)
+    }
+
+    /// Reads what follows `match`.
+    fn read(&mut self, line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<()> {
+        self.has_match = true;
+        let of = line.value("match")?;
+        let name = match of {
+            "u8" | "u16" | "u32" => of,
+            "mark" => return self.read_mark(line, notes),
+            "ip" | "tcp" | "udp" | "icmp" => line.value(of)?,
+            _ => return Err(refuse("u32 match", of, "ip, tcp, udp, icmp, u8, u16, u32, mark")),
+        };
+        let (bytes, offset, is_relative) = match (of, name) {
+            ("ip", "src") => (4, 12, false),
+            ("ip", "dst") => (4, 16, false),
+            ("ip", "nofrag") if line.peek().is_none() => {
+                return Err(illegal("\"nofrag\" as the last word", "flowid and a class behind it"));
+            }
+            ("ip", "nofrag") => return self.add(6, false, 2, 0, 0x3fff),
+            ("u8", _) => (1, 0, false),
+            ("u16", _) => (2, 0, false),
+            ("u32", _) => (4, 0, false),
+            ("ip", "ihl") => (1, 0, false),
+            ("ip", "tos" | "dsfield" | "precedence") => (1, 1, false),
+            ("ip", "protocol") => (1, 9, false),
+            ("ip", "sport") => (2, 20, false),
+            ("ip", "dport") => (2, 22, false),
+            ("ip", "icmp_type") => (1, 20, false),
+            ("ip", "icmp_code") => (1, 21, false),
+            ("tcp" | "udp", "src") => (2, 0, true),
+            ("tcp" | "udp", "dst") => (2, 2, true),
+            ("icmp", "type") => (1, 0, true),
+            ("icmp", "code") => (1, 1, true),
+            _ => return Err(refuse("u32 match", name, "src, dst, sport, dport, protocol, tos, dsfield")),
+        };
+        let first = line.value(name)?;
+        let is_address = of == "ip" && matches!(name, "src" | "dst");
+        let (value, mask) = if !is_address {
+            (number(first)?, hexadecimal(line.value(name)?)?)
+        } else if matches!(first, "any" | "default" | "all") {
+            (0, 0)
+        } else {
+            prefix(first, notes).ok_or_else(|| illegal(&format!("{first:?}"), ADDRESS))?
+        };
+        let (mut at, mut is_relative) = (offset, is_relative);
+        if line.next_if("at") {
+            let text = line.value("at")?;
+            let behind = text.strip_prefix("nexthdr+");
+            let text = match behind {
+                Some("") => line.value("nexthdr+")?,
+                other => other.unwrap_or(text),
+            };
+            (at, is_relative) = (number(text)?, is_relative || behind.is_some());
+        }
+        let label = if of == name { of.into() } else { format!("{of} {name}") };
+        if is_relative {
+            let of_ports =
+                if bytes == 2 { "; accepted for ports: match ip sport or dport, or flower" } else { "" };
+            notes.push(format!(
+                "\"match {label} {first}\" compares the IP header from byte {at} on, as Linux finds no next header \
+                 without a link{of_ports}"
+            ));
+        } else if bytes == 2 && at % 2 == 1 {
+            let from = at / 4 * 4 + 2;
+            notes.push(format!(
+                "\"match {label} {first} at {at}\" compares bytes {from} and {} in tc",
+                from + 1
+            ));
+        }
+        self.add(at, is_relative, bytes, value, mask)
+    }
+
+    fn read_mark(&mut self, line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<()> {
+        let (value, mask) = (number(line.value("mark")?)?, number(line.value("mark")?)?);
+        if line.peek().is_none() {
+            let accepted = "flowid and a class behind it";
+            return Err(by(
+                "tc",
+                "\"match mark\" as the last words",
+                accepted,
+                "Command line is not complete. Try option \"help\"",
+            ));
+        }
+        if value & mask != value {
+            let said = "Illegal \"mark\" (impossible combination)";
+            return Err(by("tc", &format!("mark {value:#x} {mask:#x}"), "a value within its mask", said));
+        }
+        if self.mark.is_some_and(|known| known != (value, mask)) {
+            notes.push(format!(
+                "\"match mark {value:#x} {mask:#x}\" replaces the match before it, as in Linux"
+            ));
+        }
+        self.mark = Some((value, mask));
+        Ok(())
+    }
+}
+
+pub(super) fn read(line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter> {
+    const ACCEPTED: &str = "match and flowid (no hash tables of one's own)";
+    let (mut selector, mut target) = (Selector::default(), None);
+    // Without any words there is only an empty table, which matches nothing.
+    let is_empty = line.peek().is_none();
+    while let Some(word) = line.next() {
+        match word {
+            "match" => selector.read(line, notes)?,
+            _ => match class(word, line)? {
+                None => return Err(refuse("u32", word, ACCEPTED)),
+                found => target = found,
+            },
+        }
+    }
+    if !is_empty && !selector.has_match {
+        return Err(by(
+            "Linux",
+            "u32 without match",
+            "match and what it compares",
+            "\"Selector not specified\"",
+        ));
+    }
+    if target.is_none() {
+        notes.push("\"u32\" without flowid chooses no class on Linux; accepted: flowid and a class".into());
+    }
+    let bits = selector.bits().filter(|_| target.is_some());
+    let any_of = bits.map_or_else(Vec::new, |bits| vec![(bits.mask, bits.value)]);
+    let rule = Rule { any_of, target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
+    Ok(Filter { rule, identity: None, mask: Vec::new() })
+}
