@@ -25,17 +25,17 @@ use crate::distribution::{Distribution, SCALE};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Qdisc};
-use crate::signal::{Drop, Mark, Owner};
+use crate::signal::{Drop, Flipped, Mark, Owner};
 use crate::timed::Timed;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
 use params::{Delay, PARAMS, Setup};
 use random::{Correlated, Source, State};
 
-/// A packet, and whether one of its bits was flipped.
+/// A packet, and which of its bits was flipped.
 struct Held<P> {
     packet: P,
-    corrupted: bool,
+    flipped: Option<Flipped>,
 }
 
 /// A distribution's table.
@@ -231,14 +231,16 @@ impl<P: Packet> Netem<P> {
             self.admit(now, copy, false, owner);
             refused = Enqueued::Success;
         }
-        let corrupted = Self::hits(setup.corrupt, &mut self.corrupt, &mut self.source, owner);
+        // Linux draws the byte and the bit from the kernel's generator, in a line with `seed`, too.
+        let flipped = Self::hits(setup.corrupt, &mut self.corrupt, &mut self.source, owner)
+            .then(|| Flipped { place: owner.random_u32(), bit: owner.random_u32() >> 29 });
         if self.len() >= setup.limit {
             owner.dropped(packet, Drop::Overlimit);
             return refused;
         }
         self.bytes += u64::from(packet.len());
         let len = packet.len();
-        let held = Held { packet, corrupted };
+        let held = Held { packet, flipped };
         let is_delayed = setup.gap == 0
             || self.in_turn < setup.gap - 1
             || setup.reorder < self.reorder.next(&mut self.source, owner);
@@ -296,7 +298,7 @@ impl<P: Packet> Qdisc<P> for Netem<P> {
                 return None;
             }
         }
-        let Held { packet, corrupted } = self.take(now)?;
+        let Held { packet, flipped } = self.take(now)?;
         if self.slot.is_some() && !is_at_once {
             self.packets_left -= 1;
             self.bytes_left -= i64::from(packet.len());
@@ -304,8 +306,8 @@ impl<P: Packet> Qdisc<P> for Netem<P> {
                 self.next_slot(now, owner);
             }
         }
-        if corrupted {
-            owner.corrupted(&packet);
+        if let Some(flipped) = flipped {
+            owner.corrupted(&packet, flipped);
         }
         Some(packet)
     }

@@ -54,9 +54,9 @@ const LOST_IN_BAD: Param<Option<f64>> =
     Param::percent("1-h", "a packet is lost in the bad state; unset: 100%").follows(&GEMODEL);
 const LOST_IN_GOOD: Param<Option<f64>> =
     Param::percent("1-k", "a packet is lost in the good state; unset: 0%").follows(&GEMODEL);
-const CORRUPT: Param<Option<f64>> = Param::percent(
+pub(super) const CORRUPT: Param<Option<f64>> = Param::percent(
     "corrupt",
-    "a bit of the packet is flipped: the link sends it, and no receiver accepts it",
+    "a bit of the frame is flipped: the receiver accepts it only if the bit is one that nobody checks",
 )
 .abbreviates();
 pub(super) const CORRUPT_CORRELATION: Param<Option<f64>> =
