@@ -59,6 +59,22 @@ fn a_corrupted_packet_is_sent_and_lost_except_with_a_bit_that_nobody_checks() {
     assert!(error.contains("corrupt on Wi-Fi"), "{error}");
 }
 
+/// After `tc qdisc change … netem delay 1ms` the rate stays, and the losses and the limit begin anew. The record has the
+/// line as it was written: one with all words would begin the rate anew, too.
+#[test]
+fn a_change_keeps_the_rate_and_ends_the_losses() {
+    let mut scenario = played("limit 100000 loss 100% rate 4mbit");
+    scenario["change"] = json!([{"at": "10s", "qdisc": "netem delay 1ms"}]);
+    let record = run(&scenario);
+    let queue = &record.queues.down;
+    let (lost, full) = (queue.drops_by_reason["loss"] as f64, queue.drops_by_reason["overlimit"]);
+    // 1000 packets per second for 10 s, then 500 of 1000 per second leave, and 1000 wait.
+    assert!((lost - 10_000.0).abs() < 20.0, "{lost}");
+    assert!((full as f64 - 4000.0).abs() < 20.0, "{full}");
+    let record = serde_json::to_value(&record).unwrap();
+    assert_eq!(record["scenario"]["change"][0]["qdisc"], json!("netem delay 1ms"));
+}
+
 #[test]
 fn a_run_repeats_and_another_seed_loses_others() {
     assert_cut_is_the_same_and_seeds_differ(played("limit 5000 delay 20ms 10ms loss 1% 25% reorder 25% 50%"));
