@@ -1,7 +1,7 @@
 //! What a flipped bit does to a frame: whether its receiver still accepts the packet.
 //!
-//! `netem corrupt` flips one bit of an Ethernet frame whose checksums are already filled in (`netem_enqueue`). These are
-//! the fields of an IPv4 packet, and what Linux's receiver checks:
+//! `netem corrupt` flips one bit of an Ethernet frame whose checksums are already filled in (`netem_enqueue`). These
+//! are the fields of an IPv4 packet, and what Linux's receiver checks:
 //!
 //! | bytes | field | what finds a flipped bit |
 //! |---|---|---|
@@ -10,11 +10,11 @@
 //! | 6 to 11 | source's MAC address | nothing |
 //! | 12, 13 | EtherType | nobody receives a type that is one bit off |
 //! | 14 to 33 | IPv4 header | its checksum |
-//! | from 34 | TCP, UDP or ICMP | its checksum, which covers all data. One bit always changes a sum of ones' complements |
+//! | from 34 | TCP, UDP or ICMP | its checksum, which covers all data. One bit always changes the sum |
 //!
-//! So a segment is accepted with any of the 48 bits of the source's address, and a datagram with one more: 49 of the 576
-//! bits of a frame of 72 bytes, 8.5 %, and 0.4 % of the bits of 1514 bytes. With raw frames over a veth pair, one for
-//! each bit, Linux 6.18 accepts the same 49 datagrams and 48 segments (SYN).
+//! So a segment is accepted with any of the 48 bits of the source's address, and a datagram with one more: 49 of the
+//! 576 bits of a frame of 72 bytes, 8.5 %, and 0.4 % of the bits of 1514 bytes. With raw frames over a veth pair, one
+//! for each bit, Linux 6.18 accepts the same 49 datagrams and 48 segments (SYN).
 //!
 //! Three things are left out. A router accepts no group either (`ip_forward`). IPv6 has no checksum over its header, so
 //! flow label, traffic class and hop limit may change. And Linux flips only bits of a packet's linear part: a large

@@ -28,9 +28,9 @@ fn losses_and_copies_are_counted() {
     assert!((lost / 20_000.0 - (0.09 + 0.009)).abs() < 0.0065, "{lost}");
 }
 
-/// A packet with a flipped bit occupies the link, and arrives only if its receiver checks that bit nowhere. These are 49
-/// bits of a datagram's frame: 8.5 % of 72 bytes, 0.4 % of 1514. The shares are within three standard errors of 20,000
-/// packets (0.6 %, 0.14 %).
+/// A packet with a flipped bit occupies the link, and arrives only if its receiver checks that bit nowhere. These are
+/// 49 bits of a datagram's frame: 8.5 % of 72 bytes, 0.4 % of 1514. The shares are within three standard errors of
+/// 20,000 packets (0.6 %, 0.14 %).
 #[test]
 fn a_corrupted_packet_is_sent_and_lost_except_with_a_bit_that_nobody_checks() {
     let scenario = played("corrupt 30%");
@@ -59,8 +59,8 @@ fn a_corrupted_packet_is_sent_and_lost_except_with_a_bit_that_nobody_checks() {
     assert!(error.contains("corrupt on Wi-Fi"), "{error}");
 }
 
-/// After `tc qdisc change … netem delay 1ms` the rate stays, and the losses and the limit begin anew. The record has the
-/// line as it was written: one with all words would begin the rate anew, too.
+/// After `tc qdisc change … netem delay 1ms` the rate stays, and the losses and the limit begin anew. The record has
+/// the line as it was written: one with all words would begin the rate anew, too.
 #[test]
 fn a_change_keeps_the_rate_and_ends_the_losses() {
     let mut scenario = played("limit 100000 loss 100% rate 4mbit");

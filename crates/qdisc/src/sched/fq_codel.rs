@@ -294,9 +294,9 @@ mod tests {
     }
 
     /// The limit drops half of 17 packets at time 0, which CoDel counts. CoDel's own first drop is at 111 ms (108,398
-    /// ticks), one interval after the 10 ms at which a packet had waited for longer than the target. The next one is due
-    /// a whole interval later (97,654 ticks by the law), and not 1/sqrt(9) of it: no drop before counts as recent. Linux
-    /// 6.1 does so from 1.6 s after boot on.
+    /// ticks), one interval after the 10 ms at which a packet had waited for longer than the target. The next one is
+    /// due a whole interval later (97,654 ticks by the law), and not 1/sqrt(9) of it: no drop before counts as recent.
+    /// Linux 6.1 does so from 1.6 s after boot on.
     #[test]
     fn a_limit_at_the_start_does_not_quicken_the_first_drops() {
         let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 16"), Noted::default());

@@ -78,7 +78,7 @@ pub(super) enum Class {
 pub(super) const MOST_BANDS: u32 = 16;
 /// The band of each priority, if `prio` is given none (tc-prio(8)).
 const PRIOMAP: [u32; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
-/// The txqueuelen of an Ethernet device (`DEFAULT_TX_QUEUE_LEN`), and that of an ifb (`TX_Q_LIMIT` in drivers/net/ifb.c).
+/// The txqueuelen of an Ethernet device (`DEFAULT_TX_QUEUE_LEN`), and of an ifb (drivers/net/ifb.c, `TX_Q_LIMIT`).
 pub(super) const TXQUEUELEN: u32 = 1000;
 const OF_IFB: u32 = 32;
 

@@ -77,7 +77,7 @@ fn the_correlations_of_delay_loss_and_duplicate_come_together() {
             "{other}"
         );
     }
-    // tc does not send the attribute for this one alone: no correlation in a first line, and the one before in a change.
+    // tc does not send the attribute for this one alone: no correlation in a first line, the one before in a change.
     assert_eq!(line("duplicate 2% 3%", &[]), "limit 1000  duplicate 2");
     assert_eq!(shown(&["duplicate 2% 3%"]), "limit 1000  duplicate 2 75");
     assert_eq!(line("duplicate 2% 3% loss 1% 0%", &[]), "limit 1000 loss 1 0  duplicate 2 3");
