@@ -1,5 +1,6 @@
 //! What is counted of a queue in one direction: of a link's, or of all queues of a cell.
 
+use crate::flipped::is_noticed;
 use crate::foreign::Discipline;
 use crate::freed::Freed;
 use crate::hosts::Hosts;
@@ -13,7 +14,7 @@ use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
 #[cfg(feature = "emulation")]
 use goodqueue_qdisc::tree::Addresses;
-use goodqueue_qdisc::{Drop, Mark, Owner, Packet as _, Qdisc};
+use goodqueue_qdisc::{Drop, Flipped, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
 
 /// What the discipline reports of the fates of packets, and its dice.
@@ -30,7 +31,7 @@ pub(crate) struct Fates {
     /// Packets in the discipline beside those that it knows: a merged packet is one for the discipline, and counts here
     /// as what comes out of it.
     pub(crate) merged: u64,
-    /// Whether the next packet that the discipline returns has a flipped bit (`netem corrupt`).
+    /// Whether the receiver will refuse the next packet that the discipline returns (`netem corrupt`).
     is_corrupted: bool,
     /// The observer of the queue, if there is one.
     pub(crate) watch: Option<Box<Watch>>,
@@ -89,7 +90,7 @@ impl Fates {
         }
     }
 
-    /// Returns whether the packet that the discipline has just returned has a flipped bit.
+    /// Returns whether the receiver will refuse the packet that the discipline has just returned.
     pub(crate) fn take_corrupted(&mut self) -> bool {
         std::mem::take(&mut self.is_corrupted)
     }
@@ -136,8 +137,8 @@ impl Owner<Packet> for Fates {
         }
         Some(*packet)
     }
-    fn corrupted(&mut self, _packet: &Packet) {
-        self.is_corrupted = true;
+    fn corrupted(&mut self, packet: &Packet, flipped: Flipped) {
+        self.is_corrupted = is_noticed(packet, flipped);
     }
     fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
         // A packet from outside may have its own hosts.

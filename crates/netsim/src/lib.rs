@@ -21,6 +21,7 @@ mod byte_limit;
 mod calendar;
 pub mod catalogue;
 mod component;
+mod flipped;
 mod flow;
 pub mod foreign;
 mod freed;

@@ -4,7 +4,7 @@ use crate::ids::FlowId;
 use crate::lists::ByDirection;
 use crate::outside::Envelope;
 use goodqueue_hosts::direction::Direction;
-use goodqueue_qdisc::packet::{Socket, hosts_of_flow};
+use goodqueue_qdisc::packet::{Merged, Socket, hosts_of_flow};
 use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
@@ -168,6 +168,11 @@ impl QdiscPacket for Packet {
             sack,
         })
     }
+    fn merged(&self) -> Option<Merged> {
+        let segment = self.segment().filter(|_| self.parts() > 1)?;
+        let len = |part| segment.part(part).wire_len();
+        Some(Merged { count: segment.parts(), len: len(0), last: len(segment.parts() - 1) })
+    }
     /// Returns the hashes of the two hosts. Every flow has two hosts of its own, which all connections of an
     /// application share. If the scenario names hosts, its link answers instead.
     fn host_hashes(&self) -> (u32, u32) {
@@ -201,5 +206,25 @@ impl QdiscPacket for Packet {
     /// Does nothing: the time is known already, because hosts offer a packet at the moment at which they make it.
     fn set_arrival(&mut self, now: Instant) {
         debug_assert_eq!(self.arrival, now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Number as _;
+
+    /// Two segments of 1448 and 100 bytes are frames of 1514 and 166 bytes, with 66 bytes of headers each.
+    #[test]
+    fn a_merged_packet_knows_the_frames_in_it() {
+        let flags = Flags::ACK;
+        let first = Segment { payload_len: 1448, flags, ..Segment::default() };
+        let next = Segment { seq: first.seq + 1448, payload_len: 100, ..first };
+        let of = |segment| {
+            let body = Body::Tcp(segment);
+            Packet { arrival: Instant::ZERO, flow: FlowId::at(0), hash: 0, body }.merged()
+        };
+        let merged = cfg!(feature = "emulation").then_some(Merged { count: 2, len: 1514, last: 166 });
+        assert_eq!([of(first), first.join(&next).and_then(of)], [None, merged]);
     }
 }

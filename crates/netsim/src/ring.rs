@@ -7,8 +7,8 @@ use goodqueue_qdisc::Packet as _;
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
-/// A ring with room for a number of packets. Each packet has the time at which it left the discipline, and whether one
-/// of its bits was flipped there.
+/// A ring with room for a number of packets. Each packet has the time at which it left the discipline, and whether
+/// its receiver will refuse it because a bit was flipped there.
 pub(crate) struct Ring {
     room: usize,
     packets: VecDeque<(Instant, Packet, bool)>,

@@ -40,7 +40,7 @@ pub use packet::Packet;
 pub use param::{Args, Error, Link, QdiscSpec};
 pub use qdisc::{Backlog, Enqueued, Head, Measure, Moment, Probe, Qdisc, Raw};
 pub use registry::AnyQdisc;
-pub use signal::{Drop, Mark, Owner};
+pub use signal::{Drop, Flipped, Mark, Owner};
 pub use tcp::TcpHeader;
 
 // Types that the calls above take and return. They are exported here so that a user of this crate needs no other

@@ -75,6 +75,11 @@ pub trait Packet {
         None
     }
 
+    /// Returns what a card or a sender has merged in this packet (GRO, GSO). `None`: it is a single one (the default).
+    fn merged(&self) -> Option<Merged> {
+        None
+    }
+
     /// Returns the packet's earliest departure time (EDT), which a sender on this host set (`fq`). `None`: the packet
     /// may leave at once (the default, as for a packet that is forwarded).
     fn departure(&self) -> Option<Instant> {
@@ -91,6 +96,17 @@ pub trait Packet {
 
     /// Sets the arrival time. The discipline that takes the packet in calls it once.
     fn set_arrival(&mut self, now: Instant);
+}
+
+/// The packets of the wire that are merged in one. All except the last have the same length.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// The number of packets, two or more.
+    pub count: u32,
+    /// The length in bytes of each packet except the last, counted as [`Packet::len`] counts it.
+    pub len: u32,
+    /// The length in bytes of the last packet.
+    pub last: u32,
 }
 
 /// A socket of the host whose discipline it is.

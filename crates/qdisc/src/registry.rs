@@ -408,6 +408,8 @@ impl<P: Packet> AnyQdisc<P> {
     /// parameters that change. The other parameters, the state and the packets stay, except packets above a smaller
     /// limit: they are dropped, the oldest first.
     ///
+    /// `netem` begins anew with what Linux begins anew with ([`QdiscSpec::begins_anew`]).
+    ///
     /// Linux differs in three points. Its fifos keep the packets above a smaller limit. Its `red`, `sfb` and `choke`
     /// forget their state, and `red` and `sfb` their packets too. For these three and for `tbf`, `tc` asks for all
     /// parameters each time, and sets those left out to its defaults.
@@ -469,7 +471,7 @@ impl<P: Packet> AnyQdisc<P> {
         rate: Rate,
         owner: &mut O,
     ) -> Result<(), Error> {
-        let (args, link) = (self.args().clone(), Link { rate, ..self.link() });
+        let (args, link) = (self.args().clone().unnamed(), Link { rate, ..self.link() });
         self.reconfigure(now, args, link, owner)
     }
 }

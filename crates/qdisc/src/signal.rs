@@ -101,6 +101,24 @@ impl fmt::Display for Mark {
     }
 }
 
+/// The bit of a frame that `netem corrupt` has flipped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flipped {
+    /// The place of the byte, as a share of the frame in units of 2^-32. Linux draws it so (`prandom_u32_max`), and a
+    /// packet that consists of several frames has the bit in its first frame.
+    pub place: u32,
+    /// The bit in this byte, 0 to 7. 0 is the lowest.
+    pub bit: u32,
+}
+
+impl Flipped {
+    /// Returns the index of the byte in a frame of `len` bytes, which begins with the destination's MAC address.
+    #[must_use]
+    pub fn byte(self, len: u32) -> u32 {
+        ((u64::from(self.place) * u64::from(len)) >> 32) as u32
+    }
+}
+
 /// The owner of a discipline. It gets back every packet that is not delivered, and it holds the dice.
 ///
 /// Drops and marks are reported through these calls and not as return values: one call may drop many packets, and
@@ -121,11 +139,11 @@ pub trait Owner<P> {
         None
     }
 
-    /// Reports that a bit of `packet` was flipped (`netem corrupt`). It is the next packet that the outermost
-    /// discipline returns. The link sends it, and no receiver accepts its checksum. The default ignores this: the
-    /// packet is delivered whole.
-    fn corrupted(&mut self, packet: &P) {
-        let _ = packet;
+    /// Reports that a bit of `packet` was `flipped` (`netem corrupt`). It is the next packet that the outermost
+    /// discipline returns. The link sends it. Whether its receiver accepts it is the owner's to say, who knows the
+    /// headers. The default ignores this: the packet is delivered whole.
+    fn corrupted(&mut self, packet: &P, flipped: Flipped) {
+        let _ = (packet, flipped);
     }
 
     /// Returns hashes of the source and the destination host of `packet`, for disciplines that share fairly between

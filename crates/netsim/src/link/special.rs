@@ -34,7 +34,8 @@ pub(crate) struct Below {
     pub(crate) cuts: bool,
 }
 
-/// Takes the next packet from `cut`, or from a discipline. Returns it, and whether one of its bits was flipped there.
+/// Takes the next packet from `cut`, or from a discipline. Returns it, and whether a bit was flipped
+/// there so that its receiver refuses it.
 pub(super) fn dequeue(
     qdisc: &mut Discipline,
     cut: &mut VecDeque<Packet>,
@@ -115,7 +116,7 @@ impl Link {
         self.special = Some(special);
     }
 
-    /// Returns the next packet, from the ring if there is one, and whether one of its bits was flipped.
+    /// Returns the next packet, from the ring if there is one, and whether its receiver will refuse it.
     fn pull(&mut self, now: Instant, special: &mut Special) -> Option<(Packet, bool)> {
         let Special { ring, cut, .. } = special;
         let mut next = || dequeue(&mut self.qdisc, cut, now, &mut self.ledger.fates);

@@ -259,9 +259,10 @@ impl Change {
                 changed.resolve(link.rate).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
                 // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays
-                // as it was written.
+                // as it was written. So does a line of netem, because what it names begins anew.
                 let full = changed.to_string();
-                let says_all = args.changed(&full).is_ok_and(|again| again.to_string() == full);
+                let says_all = changed.spec.begins_anew.is_none()
+                    && args.changed(&full).is_ok_and(|again| again.to_string() == full);
                 self.qdisc = Some(if says_all { full } else { words.clone() });
                 *args = changed;
             }

@@ -139,7 +139,7 @@ pub(crate) struct Verdict {
 pub struct Vars {
     /// The time at which CoDel's part acts next. While `count` is 0, the time until which the flow is remembered.
     drop_next: u64,
-    /// The time of the last change of BLUE's probability.
+    /// The time of the last change of BLUE's probability. 0: it never changed.
     blue_timer: u64,
     /// Number of drops or marks from which the present pace follows.
     count: u32,
@@ -171,8 +171,10 @@ impl Vars {
         t.wrapping_add((interval * u64::from(self.rec_inv_sqrt)) >> 32)
     }
 
+    /// Returns whether BLUE's probability may change. Linux compares the first change with 0 on its clock, which is
+    /// further back than `target` from 5 ms after boot on. Here the clock begins with the run.
     fn blue_may_move(&self, now: u64, params: &Params) -> bool {
-        span(now, self.blue_timer) > params.target.as_nanos() as i64
+        self.blue_timer == 0 || span(now, self.blue_timer) > params.target.as_nanos() as i64
     }
 
     /// Notes that the queue overflowed. Returns whether BLUE's probability rose from 0.
@@ -182,7 +184,7 @@ impl Vars {
         if self.blue_may_move(now, params) {
             up = self.p_drop == 0;
             self.p_drop = self.p_drop.saturating_add(params.p_inc);
-            self.blue_timer = now;
+            self.blue_timer = now.max(1);
         }
         self.dropping = true;
         self.drop_next = now;
@@ -196,7 +198,7 @@ impl Vars {
         let mut down = false;
         if self.p_drop != 0 && self.blue_may_move(now, params) {
             self.p_drop = self.p_drop.saturating_sub(params.p_dec);
-            self.blue_timer = now;
+            self.blue_timer = now.max(1);
             down = self.p_drop == 0;
         }
         self.dropping = false;

@@ -25,6 +25,8 @@ pub struct Args {
     pub(super) values: Vec<Value>,
     /// Whether the line set each parameter, in the same order.
     pub(super) given: Vec<bool>,
+    /// Whether the line of a change set each parameter. Empty: these parameters are no change's.
+    pub(super) named: Vec<bool>,
     /// The discipline inside this one.
     pub(super) child: Option<Box<Self>>,
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
@@ -48,6 +50,7 @@ impl Args {
             spec,
             values,
             given: alloc::vec![false; spec.params.len()],
+            named: Vec::new(),
             child: None,
             stab: None,
             #[cfg(feature = "emulation")]
@@ -104,6 +107,31 @@ impl Args {
     pub(crate) fn put<T: Kind>(&mut self, param: &Param<T>, value: T) {
         let place = self.place(param);
         self.values[place] = value.value();
+    }
+
+    /// Returns whether the line of the change that made these parameters named `param`.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.position(name).is_some_and(|index| self.named.get(index) == Some(&true))
+    }
+
+    /// Returns whether a change made these parameters.
+    pub(crate) fn is_change(&self) -> bool {
+        !self.named.is_empty()
+    }
+
+    /// Returns the same parameters as those of no change.
+    pub(crate) fn unnamed(mut self) -> Self {
+        self.named.clear();
+        self.child = self.child.map(|child| Box::new(child.unnamed()));
+        self
+    }
+
+    /// Gives the parameter `name` the value that it has in `other`, if the line of the change did not name it. It
+    /// counts as not given then.
+    pub(crate) fn take_unnamed(&mut self, name: &str, other: &Self) {
+        if let Some(index) = self.position(name).filter(|_| !self.is_named(name)) {
+            (self.values[index], self.given[index]) = (other.values[index], false);
+        }
     }
 
     /// Replaces the rates that the line gives in percent. A percentage is one of the device's rate, in the discipline

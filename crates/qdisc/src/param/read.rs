@@ -66,13 +66,19 @@ impl Args {
         let mut args = Self::defaults(spec);
         let mut line = Line::over(&mut args, reading);
         line.read(words.split_whitespace(), |_, line| (spec.read_child)(line))?;
+        if let Some(begin_anew) = spec.begins_anew {
+            args.named = line.set;
+            begin_anew(&mut args, &Self::defaults(spec));
+            args.named.clear();
+        }
         args.fill_in();
         (spec.settle)(&mut args);
         Ok(args)
     }
 
     /// Returns these parameters with the values that `line` gives, as `tc qdisc change` does. A parameter that the
-    /// line does not name keeps its value. This holds for the discipline after `child`, too.
+    /// line does not name keeps its value, except in a discipline that
+    /// [begins anew](super::QdiscSpec::begins_anew). This holds for the discipline after `child`, too.
     ///
     /// # Errors
     /// Fails as [`Args::parse`] does, at another discipline's name, and at another value of a parameter that is
@@ -94,7 +100,7 @@ impl Args {
                 "found {found:?}; accepted: {name}, which cannot become another qdisc"
             )));
         }
-        let mut args = self.clone();
+        let mut args = self.clone().unnamed();
         let mut reading = Reading::default();
         let mut line = Line::over(&mut args, &mut reading);
         line.read(words, |child, line| match child {
@@ -109,6 +115,10 @@ impl Args {
                     (args.values[other], args.given[other]) = (Value::Unset, false);
                 }
             }
+        }
+        args.named = set;
+        if let Some(begin_anew) = self.spec.begins_anew {
+            begin_anew(&mut args, self);
         }
         for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
             if param.fixed && before != after {

@@ -151,6 +151,8 @@ pub struct QdiscSpec {
     /// What changed in which release, as sentences without a full stop, in the order of releases.
     pub changes: &'static [(Release, &'static str)],
     pub(super) settle: fn(&mut Args),
+    /// Takes back what a change does not keep: see [`QdiscSpec::begins_anew`].
+    pub begins_anew: Option<fn(&mut Args, &Args)>,
     pub(super) read_child: fn(&str) -> Result<Args, Error>,
 }
 
@@ -166,6 +168,7 @@ impl QdiscSpec {
             since: Some(Release::Linux6_1),
             changes: &[],
             settle: |_| {},
+            begins_anew: None,
             read_child: |_| Err(Error(String::new())),
         }
     }
@@ -206,6 +209,14 @@ impl QdiscSpec {
     #[must_use]
     pub const fn settle(self, settle: fn(&mut Args)) -> Self {
         Self { settle, ..self }
+    }
+
+    /// Sets the function that takes back what a change does not keep, for a discipline that does not keep everything
+    /// which the line of a change leaves out. It gets the parameters after the line, which say what the line has
+    /// [named](Args::is_named), and those before it. A first line follows the defaults.
+    #[must_use]
+    pub const fn begins_anew(self, begins_anew: fn(&mut Args, &Args)) -> Self {
+        Self { begins_anew: Some(begins_anew), ..self }
     }
 
     /// Says that the discipline holds another one, whose line `read_child` understands.

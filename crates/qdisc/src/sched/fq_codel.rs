@@ -262,6 +262,7 @@ mod tests {
     use super::super::Noted;
     use super::*;
     use crate::packet::Plain;
+    use alloc::string::ToString;
     use alloc::vec::Vec;
     use goodqueue_units::{Ecn, Rate};
 
@@ -290,6 +291,23 @@ mod tests {
         }
         offer(&mut qdisc, &mut owner, 100, &[200]);
         assert_eq!(drain(&mut qdisc, &mut owner), [200, 1, 101, 2, 102]);
+    }
+
+    /// The limit drops half of 17 packets at time 0, which CoDel counts. CoDel's own first drop is at 111 ms (108,398
+    /// ticks), one interval after the 10 ms at which a packet had waited for longer than the target. The next one is
+    /// due a whole interval later (97,654 ticks by the law), and not 1/sqrt(9) of it: no drop before counts as recent.
+    /// Linux 6.1 does so from 1.6 s after boot on.
+    #[test]
+    fn a_limit_at_the_start_does_not_quicken_the_first_drops() {
+        let (mut qdisc, mut owner) = (fq_codel("flows 8 limit 16"), Noted::default());
+        offer(&mut qdisc, &mut owner, 1514, &core::array::from_fn::<_, 17, _>(|id| id as u64));
+        assert_eq!(owner.dropped.len(), 9);
+        for ms in [10, 111] {
+            qdisc.dequeue(Instant::from_nanos(ms * 1_000_000), &mut owner);
+        }
+        assert_eq!(owner.dropped.len(), 10);
+        let (vars, _) = qdisc.flows.split(0);
+        assert_eq!(vars.to_string(), "1:1:1:65535:107421:206052");
     }
 
     #[test]

@@ -20,7 +20,7 @@ use crate::param::{Args, Error, Link};
 use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
 use crate::registry::AnyQdisc;
 use crate::sched::bucket::{LINKLAYER, LinkLayer, in_cells};
-use crate::signal::{Drop, Mark, Owner};
+use crate::signal::{Drop, Flipped, Mark, Owner};
 use crate::tcp::TcpHeader;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -230,9 +230,9 @@ impl<P: Packet, O: Owner<P>> Owner<Token> for Exchange<'_, P, O> {
         let copy = self.owner.duplicated(packet)?;
         Some(self.waiting.keep(copy, token.len))
     }
-    fn corrupted(&mut self, token: &Token) {
+    fn corrupted(&mut self, token: &Token, flipped: Flipped) {
         if let Some(Some(packet)) = self.waiting.places.get(token.place as usize) {
-            self.owner.corrupted(packet);
+            self.owner.corrupted(packet, flipped);
         }
     }
     fn host_hashes(&self, token: &Token) -> (u32, u32) {
@@ -268,8 +268,8 @@ impl Owner<Token> for Any<'_> {
     fn duplicated(&mut self, token: &Token) -> Option<Token> {
         self.0.duplicated(token)
     }
-    fn corrupted(&mut self, token: &Token) {
-        self.0.corrupted(token);
+    fn corrupted(&mut self, token: &Token, flipped: Flipped) {
+        self.0.corrupted(token, flipped);
     }
     fn host_hashes(&self, token: &Token) -> (u32, u32) {
         self.0.host_hashes(token)

@@ -62,7 +62,7 @@ impl Builder<'_> {
         let pfifo = match &self.pfifo {
             Some(known) => known.clone(),
             None => {
-                let made = Arc::new(crate::registry::parse_inner("pfifo limit 1000")?);
+                let made = Arc::new(crate::registry::parse_inner("pfifo")?);
                 self.pfifo.insert(made).clone()
             }
         };

@@ -157,14 +157,14 @@ pub const CLASSFUL: &[Classful] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::params::Scheduler;
+    use crate::tree::params::{Scheduler, TXQUEUELEN};
     use crate::tree::words::Line;
     use alloc::string::{String, ToString};
     use alloc::vec::Vec;
 
     fn read(kind: &str, text: &str) -> Result<Scheduler, String> {
         let words: Vec<String> = text.split_whitespace().map(str::to_string).collect();
-        Ok(Scheduler::read(kind, &mut Line::new(&words), 1514)?.expect("it has classes"))
+        Ok(Scheduler::read(kind, &mut Line::new(&words), 1514, TXQUEUELEN)?.expect("it has classes"))
     }
 
     fn names(words: &[Word]) -> String {

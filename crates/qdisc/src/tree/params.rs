@@ -78,14 +78,25 @@ pub(super) enum Class {
 pub(super) const MOST_BANDS: u32 = 16;
 /// The band of each priority, if `prio` is given none (tc-prio(8)).
 const PRIOMAP: [u32; 16] = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1];
-/// A device's txqueuelen.
-const TXQUEUELEN: u32 = 1000;
+/// The txqueuelen of an Ethernet device (`DEFAULT_TX_QUEUE_LEN`), and of an ifb (drivers/net/ifb.c, `TX_Q_LIMIT`).
+pub(super) const TXQUEUELEN: u32 = 1000;
+const OF_IFB: u32 = 32;
+
+/// Returns the txqueuelen of the device `name`. The commands do not say its type, so an ifb has a name that begins so.
+pub(super) fn txqueuelen(name: &str) -> u32 {
+    if name.starts_with("ifb") { OF_IFB } else { TXQUEUELEN }
+}
 
 impl Scheduler {
-    /// Reads the words of the discipline `kind`. `None`: it has no classes.
-    pub(super) fn read(kind: &str, line: &mut Line<'_>, frame: u32) -> Result<Option<Self>, String> {
+    /// Reads the words of the discipline `kind` on a device with this `txqueuelen`. `None`: it has no classes.
+    pub(super) fn read(
+        kind: &str,
+        line: &mut Line<'_>,
+        frame: u32,
+        txqueuelen: u32,
+    ) -> Result<Option<Self>, String> {
         Ok(Some(match kind {
-            "htb" => Self::htb(line)?,
+            "htb" => Self::htb(line, txqueuelen)?,
             "hfsc" => {
                 let mut default = 0;
                 while let Some(word) = line.next() {
@@ -119,8 +130,8 @@ impl Scheduler {
         }))
     }
 
-    fn htb(line: &mut Line<'_>) -> Result<Self, String> {
-        let (mut default, mut r2q, mut direct_qlen) = (0, 10, TXQUEUELEN);
+    fn htb(line: &mut Line<'_>, txqueuelen: u32) -> Result<Self, String> {
+        let (mut default, mut r2q, mut direct_qlen) = (0, 10, txqueuelen);
         while let Some(word) = line.next() {
             match word {
                 _ if !word.is_empty() && "r2q".starts_with(word) => r2q = number(line.value(word)?)?.max(1),

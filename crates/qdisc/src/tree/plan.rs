@@ -113,6 +113,7 @@ impl Plan {
             ));
         }
         plan.check()?;
+        plan.give_fifos().map_err(Error)?;
         Ok(plan)
     }
 

@@ -37,6 +37,56 @@ fn a_tree_prints_as_the_commands_that_make_it() {
     AnyQdisc::<Plain>::parse(&line, &LINK).unwrap();
 }
 
+/// An ifb has a txqueuelen of 32 (drivers/net/ifb.c, `TX_Q_LIMIT`), and Linux takes these limits from it: a fifo's, the
+/// direct queue's of `htb`, the bands' of `pfifo_fast`, `sfb`'s, and that of the `pfifo` of a class without a qdisc.
+/// The commands say so when they are printed, and are read back as they are.
+#[test]
+fn the_queues_of_an_ifb_hold_32_packets() {
+    let printed = |device: &str, commands: &str| {
+        let line = parse_line(&commands.replace("DEV", device)).unwrap().to_string();
+        assert_eq!(parse_line(&line).unwrap().to_string(), line);
+        line
+    };
+    for (leaf, of_ifb, of_ethernet) in [
+        ("pfifo", "pfifo limit 32", "pfifo limit 1000"),
+        ("pfifo limit 7", "pfifo limit 7", "pfifo limit 7"),
+        ("pfifo_head_drop", "pfifo_head_drop limit 32", "pfifo_head_drop limit 1000"),
+        ("bfifo", "bfifo limit 48448", "bfifo limit 1514000"),
+        ("pfifo_fast", "pfifo_fast txqueuelen 32", "pfifo_fast txqueuelen 1000"),
+        ("sfb", "db 60000 limit 32 ", "db 60000 limit 1000 "),
+        ("tbf rate 1mbit child bfifo", "child bfifo limit 48448", "child bfifo limit 1514000"),
+        ("codel", "codel limit 1000", "codel limit 1000"),
+    ] {
+        let commands = alloc::format!("tc qdisc add dev DEV root {leaf}");
+        for (device, wanted) in [("ifb0", of_ifb), ("ifb4eth1", of_ifb), ("eth0", of_ethernet)] {
+            assert!(
+                printed(device, &commands).contains(wanted),
+                "{device} {leaf}: {}",
+                printed(device, &commands)
+            );
+        }
+    }
+    let tree = "tc qdisc add dev DEV root handle 1: htb default 10; \
+        tc class add dev DEV parent 1: classid 1:1 htb rate 10mbit; \
+        tc class add dev DEV parent 1:1 classid 1:10 htb rate 5mbit; \
+        tc class add dev DEV parent 1:1 classid 1:20 htb rate 5mbit; \
+        tc qdisc add dev DEV parent 1:20 handle 20: prio";
+    let line = printed("ifb0", tree);
+    assert!(line.contains("direct_qlen 32"), "{line}");
+    for leaf in ["parent 1:10 handle 8001: pfifo limit 32", "parent 20:2 handle 8003: pfifo limit 32"] {
+        assert!(line.contains(leaf), "{line}");
+    }
+    assert!(!line.contains("parent 1:1 handle"), "{line}");
+    for (device, most) in [("ifb0", 32), ("eth0", 1000)] {
+        let (mut tree, mut owner) =
+            (AnyQdisc::<Plain>::parse(&printed(device, tree), &LINK).unwrap(), Noted::default());
+        for id in 0..1100 {
+            tree.enqueue(Instant::ZERO, Plain { id, ..Plain::new(100) }, &mut owner);
+        }
+        assert_eq!(tree.backlog().packets, most, "{device}");
+    }
+}
+
 /// What Linux refuses is refused, with its words.
 #[test]
 fn a_wrong_tree_is_refused_in_one_line() {

@@ -43,6 +43,20 @@ fn each_variant_resumes_by_its_own_rule() {
     assert_eq!([0, 1, 2, 3].map(|count| resumed::<Ns2>(count, 50)), [1, 1, 1, 2]);
 }
 
+/// A limit counted seven drops, and CoDel none. Linux's `drop_next` is 0 then, and no drop is recent from 1.6 s after
+/// boot on (Linux 6.1, `codel_dequeue`). Here the clock begins at 0, so the same holds from the beginning. After a
+/// drop of CoDel's own the time counts, also before 1.6 s.
+#[test]
+fn before_the_first_drop_no_drop_is_recent() {
+    let resumed = |drop_next: Ticks, ms: u64| {
+        let mut vars = Vars { count: 7, drop_next, ..Vars::default() };
+        vars.resume::<Linux>(&params::<Linux>(), Ticks::of(Duration::from_millis(ms)));
+        vars.count
+    };
+    assert_eq!([1, 100, 1599, 1600, 10_000].map(|ms| resumed(Ticks(0), ms)), [1; 5]);
+    assert_eq!([101, 1600, 1800].map(|ms| resumed(Ticks::of(Duration::from_millis(100)), ms)), [7, 7, 1]);
+}
+
 /// Every 10 ms a packet leaves that waited longer than the target. The first packet above target begins the
 /// interval. The RFC drops 100 ms later. The article drops 200 ms later, or 100 ms later if a drop was due 50 ms
 /// before.

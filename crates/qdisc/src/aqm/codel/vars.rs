@@ -220,9 +220,15 @@ impl Vars {
     }
 
     /// Sets the `count` with which dropping begins at `now`.
+    ///
+    /// Before the first drop of CoDel's own `drop_next` is 0, and only a limit of `fq_codel` has counted drops. Linux
+    /// compares 0 with the time since boot, and so takes these drops for recent ones only in the first 1.6 s after
+    /// boot (`codel_dequeue`). Here the clock begins with the run, on a machine that has been up for longer.
     pub(super) fn resume<L: Law>(&mut self, params: &Params, now: Ticks) {
         let count = L::resume(self);
-        if count > 1 && self.is_recent(Ticks(params.interval.0.wrapping_mul(L::MEMORY)), now) {
+        let memory = Ticks(params.interval.0.wrapping_mul(L::MEMORY));
+        let is_first = self.drop_next == Ticks(0) && now.0 < memory.0;
+        if count > 1 && !is_first && self.is_recent(memory, now) {
             self.count = count;
             self.newton_step();
         } else {

@@ -19,7 +19,7 @@
 //!
 //! It differs from Linux in these points:
 //!
-//! - the caller cuts merged packets (`split-gso`), and the overhead of one that stays whole counts once;
+//! - the caller cuts merged packets (`split-gso`), and offers each piece as a packet of its own;
 //! - `nat` asks the packet, not a table of connections;
 //! - a sum of length and overhead below zero counts as zero;
 //! - a change leaves tins and isolation as they are.
@@ -284,7 +284,7 @@ impl<P: Packet> Cake<P> {
         let Some(packet) = self.packets.take(queue, place) else { return };
         self.forget(tin, flow, packet.len());
         if self.ingress {
-            self.charge(tin, now, packet.len(), true);
+            self.charge(tin, now, &packet, true);
         }
         owner.dropped(packet, Drop::Ack);
     }
@@ -363,7 +363,7 @@ impl<P: Packet> Cake<P> {
         tin.counts.unresponsive += u32::from(law.queue_full(now, &tin.share.law));
         tin.tally.dropped += 1;
         if self.ingress {
-            self.charge(index, now, packet.len(), true);
+            self.charge(index, now, &packet, true);
         }
         owner.dropped(packet, Drop::Memory);
         self.longest.shrank_at_top(&self.tins);
@@ -372,8 +372,11 @@ impl<P: Packet> Cake<P> {
 
     /// Charges the clocks with a packet, and returns its bytes on the wire.
     #[inline]
-    fn charge(&mut self, tin: usize, now: Instant, len: u32, dropped: bool) -> u32 {
-        let bytes = self.framing.weigh(len);
+    fn charge(&mut self, tin: usize, now: Instant, packet: &P, dropped: bool) -> u32 {
+        let bytes = match packet.merged() {
+            None => self.framing.weigh(packet.len()),
+            Some(merged) => self.framing.weigh_all(merged),
+        };
         if !self.shaper.pace.is_unlimited() {
             self.tins[tin].advance(now, bytes);
             self.shaper.charge(bytes, dropped);

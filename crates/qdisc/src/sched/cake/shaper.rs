@@ -9,6 +9,7 @@
 //! altogether.
 
 use super::params::{BASE, Base, CELLS, MPU, overhead};
+use crate::packet::Merged;
 use crate::param::Args;
 use crate::words;
 use goodqueue_units::{Duration, Instant};
@@ -88,6 +89,12 @@ impl Framing {
         };
         bytes.try_into().unwrap_or(u32::MAX)
     }
+
+    /// Returns the bytes that the packets of a merged one occupy on the wire, one by one (`cake_overhead`).
+    pub(super) fn weigh_all(&self, merged: Merged) -> u32 {
+        let others = self.weigh(merged.len).saturating_mul(merged.count.saturating_sub(1));
+        others.saturating_add(self.weigh(merged.last))
+    }
 }
 
 /// The link's two clocks.
@@ -161,6 +168,19 @@ mod tests {
         ];
         for (words, len, wire) in table {
             assert_eq!(framing(words).weigh(len), wire, "{words}");
+        }
+    }
+
+    /// Three segments on the wire each have the overhead, and cells of their own: 1500 + 38, and 100 + 38 bytes; with
+    /// 44 bytes and ATM 33 cells (1544 bytes) twice and 3 (144). As one packet of 3142 bytes they would occupy 3166 bytes
+    /// and 67 cells. Linux 6.1, `cake_overhead`.
+    #[test]
+    fn each_packet_of_a_merged_one_has_its_overhead() {
+        let merged = Merged { count: 3, len: 1514, last: 114 };
+        for (words, wire) in
+            [("overhead 38", 2 * 1538 + 138), ("overhead 44 atm", (2 * 33 + 3) * 53), ("", 2 * 1514 + 114)]
+        {
+            assert_eq!(framing(words).weigh_all(merged), wire, "{words}");
         }
     }
 

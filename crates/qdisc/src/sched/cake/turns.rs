@@ -84,13 +84,13 @@ impl<P: Packet> Cake<P> {
             let Some(why) = verdict.drop.filter(|_| !state.queue.is_empty()) else {
                 tin.tally.marked += u64::from(verdict.marked);
                 tin.tally.delay(now.since(packet.arrival()));
-                let bytes = self.charge(index, now, packet.len(), false);
+                let bytes = self.charge(index, now, &packet, false);
                 self.tins[index].charge(flow, bytes);
                 return Taken::Packet(packet);
             };
             tin.tally.dropped += 1;
             if self.ingress {
-                let bytes = self.charge(index, now, packet.len(), true);
+                let bytes = self.charge(index, now, &packet, true);
                 self.tins[index].charge(flow, bytes);
             }
             owner.dropped(packet, why);

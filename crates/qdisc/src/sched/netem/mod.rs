@@ -25,17 +25,17 @@ use crate::distribution::{Distribution, SCALE};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Qdisc};
-use crate::signal::{Drop, Mark, Owner};
+use crate::signal::{Drop, Flipped, Mark, Owner};
 use crate::timed::Timed;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
 use params::{Delay, PARAMS, Setup};
 use random::{Correlated, Source, State};
 
-/// A packet, and whether one of its bits was flipped.
+/// A packet, and which of its bits was flipped.
 struct Held<P> {
     packet: P,
-    corrupted: bool,
+    flipped: Option<Flipped>,
 }
 
 /// A distribution's table.
@@ -96,7 +96,8 @@ pub struct Netem<P> {
 impl<P: Packet> Discipline<P> for Netem<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("netem", PARAMS)
         .summary("Plays a path: delay with jitter, loss, corruption, duplication, reordering, rate, slots")
-        .source("tc-netem(8)");
+        .source("tc-netem(8)")
+        .begins_anew(params::begin_anew);
 
     fn build(args: &Args, _link: &Link) -> Result<Self, Error> {
         let setup = Setup::new(args)?;
@@ -124,37 +125,42 @@ impl<P: Packet> Discipline<P> for Netem<P> {
         Ok(netem)
     }
 
-    /// Replaces the parameters. Packets that wait keep their times. State stays where its parameters stay, which Linux
-    /// begins anew at each change.
+    /// Replaces the parameters as `netem_change` does. Packets that wait keep their times, also above a smaller limit.
+    /// What the line brings begins anew, and so do the model of losses and the count of `gap`.
     fn change<O: Owner<P>>(
         &mut self,
         now: Instant,
         args: &Args,
         link: &Link,
-        owner: &mut O,
+        _owner: &mut O,
     ) -> Result<(), Error> {
         let fresh = Self::build(args, link)?;
-        let before = core::mem::replace(&mut self.setup, fresh.setup);
-        (self.delays, self.slot_delays) = (fresh.delays, fresh.slot_delays);
-        if before.seed != self.setup.seed {
-            self.source = fresh.source;
+        if !args.is_change() {
+            return Ok(()); // another rate of the link, which netem does not use
         }
-        self.delay = fresh.delay.going_on_from(self.delay);
-        self.loss = fresh.loss.going_on_from(self.loss);
-        self.corrupt = fresh.corrupt.going_on_from(self.corrupt);
-        self.duplicate = fresh.duplicate.going_on_from(self.duplicate);
-        self.reorder = fresh.reorder.going_on_from(self.reorder);
-        if before.loss != self.setup.loss {
-            self.loss_state = State::default();
+        let slots = self.setup.slots;
+        self.setup = fresh.setup;
+        (self.delays, self.source) = (fresh.delays, fresh.source);
+        (self.loss_state, self.in_turn) = (State::default(), 0);
+        if params::names_correlation(args) {
+            (self.delay, self.loss, self.duplicate) = (fresh.delay, fresh.loss, fresh.duplicate);
         }
-        if before.slots != self.setup.slots {
+        if args.is_named(params::CORRUPT.name()) {
+            self.corrupt = fresh.corrupt;
+        }
+        if args.is_named(params::REORDER.name()) {
+            self.reorder = fresh.reorder;
+        }
+        if params::names_slots(args) {
+            self.slot_delays = fresh.slot_delays;
+            if slots.by_distribution.is_some() {
+                // Linux keeps the table of a distribution, and draws from it with the new line's values: 0 and 0, if
+                // the line gives times (`get_slot_next`). Then all slots follow one another at once.
+                self.setup.slots.by_distribution.get_or_insert_default();
+            }
             self.begin_slots(now);
-            self.wake = self.wake.map(|_| now);
-        }
-        while self.len() > self.setup.limit
-            && let Some(held) = self.take(Instant::MAX)
-        {
-            owner.dropped(held.packet, Drop::Overlimit);
+        } else {
+            self.setup.slots = slots;
         }
         Ok(())
     }
@@ -231,14 +237,16 @@ impl<P: Packet> Netem<P> {
             self.admit(now, copy, false, owner);
             refused = Enqueued::Success;
         }
-        let corrupted = Self::hits(setup.corrupt, &mut self.corrupt, &mut self.source, owner);
+        // Linux draws the byte and the bit from the kernel's generator, in a line with `seed`, too.
+        let flipped = Self::hits(setup.corrupt, &mut self.corrupt, &mut self.source, owner)
+            .then(|| Flipped { place: owner.random_u32(), bit: owner.random_u32() >> 29 });
         if self.len() >= setup.limit {
             owner.dropped(packet, Drop::Overlimit);
             return refused;
         }
         self.bytes += u64::from(packet.len());
         let len = packet.len();
-        let held = Held { packet, corrupted };
+        let held = Held { packet, flipped };
         let is_delayed = setup.gap == 0
             || self.in_turn < setup.gap - 1
             || setup.reorder < self.reorder.next(&mut self.source, owner);
@@ -296,7 +304,7 @@ impl<P: Packet> Qdisc<P> for Netem<P> {
                 return None;
             }
         }
-        let Held { packet, corrupted } = self.take(now)?;
+        let Held { packet, flipped } = self.take(now)?;
         if self.slot.is_some() && !is_at_once {
             self.packets_left -= 1;
             self.bytes_left -= i64::from(packet.len());
@@ -304,8 +312,8 @@ impl<P: Packet> Qdisc<P> for Netem<P> {
                 self.next_slot(now, owner);
             }
         }
-        if corrupted {
-            owner.corrupted(&packet);
+        if let Some(flipped) = flipped {
+            owner.corrupted(&packet, flipped);
         }
         Some(packet)
     }

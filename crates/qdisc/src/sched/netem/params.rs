@@ -54,9 +54,9 @@ const LOST_IN_BAD: Param<Option<f64>> =
     Param::percent("1-h", "a packet is lost in the bad state; unset: 100%").follows(&GEMODEL);
 const LOST_IN_GOOD: Param<Option<f64>> =
     Param::percent("1-k", "a packet is lost in the good state; unset: 0%").follows(&GEMODEL);
-const CORRUPT: Param<Option<f64>> = Param::percent(
+pub(super) const CORRUPT: Param<Option<f64>> = Param::percent(
     "corrupt",
-    "a bit of the packet is flipped: the link sends it, and no receiver accepts it",
+    "a bit of the frame is flipped: the receiver accepts it only if the bit is one that nobody checks",
 )
 .abbreviates();
 pub(super) const CORRUPT_CORRELATION: Param<Option<f64>> =
@@ -64,7 +64,7 @@ pub(super) const CORRUPT_CORRELATION: Param<Option<f64>> =
 const DUPLICATE: Param<Option<f64>> = Param::percent("duplicate", "the packet is queued twice").abbreviates();
 pub(super) const DUPLICATE_CORRELATION: Param<Option<f64>> =
     correlation("duplicate_correlation").follows(&DUPLICATE);
-const REORDER: Param<Option<f64>> =
+pub(super) const REORDER: Param<Option<f64>> =
     Param::percent("reorder", "the packet is sent at once, before all that are held").abbreviates();
 pub(super) const REORDER_CORRELATION: Param<Option<f64>> =
     correlation("reorder_correlation").follows(&REORDER);
@@ -131,6 +131,78 @@ pub(super) const PARAMS: &[ParamSpec] = params! { from MAN =>
     REORDER, REORDER_CORRELATION, GAP, RATE, PACKET_OVERHEAD, CELL_SIZE, CELL_OVERHEAD,
     SLOT, SLOT_MOST, SLOT_DISTRIBUTION, SLOT_DELAY, SLOT_JITTER, SLOT_PACKETS, SLOT_BYTES, SEED,
 };
+
+/// The correlations that one attribute brings (`TCA_NETEM_CORR`).
+const CORRELATIONS: [&str; 3] =
+    [DELAY_CORRELATION.name(), LOSS_CORRELATION.name(), DUPLICATE_CORRELATION.name()];
+
+/// Takes back what a command does not keep, as tc (q_netem.c) and Linux (`netem_change`) do together.
+///
+/// - Each command brings `limit`, the delay, the jitter, the random loss, `duplicate` and `gap`: as tc's defaults, if
+///   the line does not name them. A command without a model of losses ends the one before. Each command begins with a
+///   seed of its own.
+/// - `reorder` keeps its probability in Linux, but not the gap, without which nothing is reordered.
+/// - `corrupt`, `rate` and `slot` are one attribute each, which brings all values of the word. Without the word they
+///   stay, and so do `distribution` and `ecn`.
+/// - The correlations of delay, loss and duplicate come together, if the line names one of delay, loss, `reorder` or
+///   `corrupt`. tc does not send them for the correlation of `duplicate` alone, which then has no effect.
+pub(super) fn begin_anew(args: &mut Args, before: &Args) {
+    let defaults = Args::defaults(args.spec);
+    for name in [
+        PACKETS_HELD.name(),
+        DELAY.name(),
+        JITTER.name(),
+        LOSS.name(),
+        STATE.name(),
+        P31.name(),
+        P32.name(),
+        P23.name(),
+        P14.name(),
+        GEMODEL.name(),
+        R.name(),
+        LOST_IN_BAD.name(),
+        LOST_IN_GOOD.name(),
+        DUPLICATE.name(),
+        REORDER.name(),
+        REORDER_CORRELATION.name(),
+        GAP.name(),
+        SEED.name(),
+    ] {
+        args.take_unnamed(name, &defaults);
+    }
+    let of_slots =
+        [SLOT_MOST.name(), SLOT_DELAY.name(), SLOT_JITTER.name(), SLOT_PACKETS.name(), SLOT_BYTES.name()];
+    for (word, values) in [
+        (CORRUPT.name(), &[CORRUPT_CORRELATION.name()][..]),
+        (RATE.name(), &[PACKET_OVERHEAD.name(), CELL_SIZE.name(), CELL_OVERHEAD.name()]),
+        (SLOT.name(), &of_slots),
+        (SLOT_DISTRIBUTION.name(), &of_slots),
+    ] {
+        if args.is_named(word) {
+            values.iter().for_each(|value| args.take_unnamed(value, &defaults));
+        }
+    }
+    if names_correlation(args) {
+        CORRELATIONS.iter().for_each(|name| args.take_unnamed(name, &defaults));
+    } else {
+        args.put(&DUPLICATE_CORRELATION, before.get(&DUPLICATE_CORRELATION));
+    }
+    // What stays was given by an earlier line, whose other words no longer count: see `Setup::new`.
+    args.take_unnamed(MARKS.name(), before);
+    args.take_unnamed(DISTRIBUTION.name(), before);
+}
+
+/// Returns whether the line of a change brings the correlations of delay, loss and duplicate.
+pub(super) fn names_correlation(args: &Args) -> bool {
+    [&DELAY_CORRELATION, &LOSS_CORRELATION, &REORDER_CORRELATION, &CORRUPT_CORRELATION]
+        .iter()
+        .any(|correlation| args.is_named(correlation.name()))
+}
+
+/// Returns whether the line of a change brings slots.
+pub(super) fn names_slots(args: &Args) -> bool {
+    args.is_named(SLOT.name()) || args.is_named(SLOT_DISTRIBUTION.name())
+}
 
 /// How long packets are held.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -234,12 +306,13 @@ impl Setup {
             _ => return refuse("more than one of loss, loss state and loss gemodel; accepted: one of them"),
         };
         let marks = args.get(&MARKS);
-        if marks && matches!(loss, Loss::None | Loss::Random(0)) {
+        if marks && args.is_given(MARKS.name()) && matches!(loss, Loss::None | Loss::Random(0)) {
             return refuse("ecn marks what loss would drop; accepted: ecn with a loss");
         }
         let (mean, jitter) = (args.get(&DELAY), args.get(&JITTER));
         let (has_delay, distribution) = (nanos(mean) > 0, args.get(&DISTRIBUTION));
-        if distribution != Distribution::Uniform && (!has_delay || nanos(jitter) == 0) {
+        let is_given = args.is_given(DISTRIBUTION.name());
+        if is_given && distribution != Distribution::Uniform && (!has_delay || nanos(jitter) == 0) {
             return refuse("distribution needs a delay and its jitter, such as delay 20ms 5ms");
         }
         let reorder = probability(&REORDER);
@@ -276,8 +349,12 @@ impl Setup {
         let refuse = |why: &str| Err(Error(format!("netem: {why}")));
         let (least, distribution) = (args.get(&SLOT), args.get(&SLOT_DISTRIBUTION));
         let (packets, bytes) = (args.get(&SLOT_PACKETS), args.get(&SLOT_BYTES));
+        let are_named = args.is_named(SLOT_PACKETS.name()) || args.is_named(SLOT_BYTES.name());
         let by_distribution = match (least, distribution) {
             (Some(_), Some(_)) => return refuse("slot twice; accepted: times, or a distribution"),
+            _ if are_named && !names_slots(args) => {
+                return refuse("packets and bytes need slot, such as slot 10ms packets 5");
+            }
             (None, None) if packets.is_some() || bytes.is_some() => {
                 return refuse("packets and bytes need slot, such as slot 10ms packets 5");
             }

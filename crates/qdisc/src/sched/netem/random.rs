@@ -58,11 +58,6 @@ impl Correlated {
         Self { rho: percent.map_or(0, share), last: None }
     }
 
-    /// Returns this generator with the last number of `before`, if it has the same correlation.
-    pub(super) fn going_on_from(self, before: Self) -> Self {
-        if self.rho == before.rho { before } else { self }
-    }
-
     pub(super) fn next<P, O: Owner<P>>(&mut self, source: &mut Source, owner: &mut O) -> u32 {
         if self.rho == 0 {
             return source.next(owner);

@@ -1,11 +1,11 @@
 //! The commands, one after the other, as changes of a plan.
 
 use super::{Node, Plan, Qdisc, Read, What};
-use crate::param::Args;
+use crate::param::{Args, Value};
 use crate::registry::parse_inner;
 use crate::tree::htb::LEVELS;
 use crate::tree::id::Id;
-use crate::tree::params::{Class, Scheduler};
+use crate::tree::params::{Class, Scheduler, TXQUEUELEN, txqueuelen};
 use crate::tree::words::Line;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -102,10 +102,7 @@ impl Plan {
         }
         let handle = match handle {
             Some(handle) => handle,
-            None => {
-                self.automatic = self.automatic.max(FIRST_HANDLE - 1).saturating_add(1);
-                Id::of(self.automatic, 0)
-            }
+            None => self.next_handle(),
         };
         if self.find(handle).is_some() {
             return Err(by_linux(
@@ -114,7 +111,7 @@ impl Plan {
                 "Cannot move an existing qdisc to a different parent.",
             ));
         }
-        let own = Scheduler::read(kind, line, FRAME)?;
+        let own = Scheduler::read(kind, line, FRAME, txqueuelen(&self.device))?;
         let what = match own {
             Some(own) => {
                 let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
@@ -150,9 +147,44 @@ impl Plan {
         if let Some(known) = self.leaves.get(&words) {
             return Ok(known.clone());
         }
-        let args = Arc::new(parse_inner(&words).map_err(|error| error.0)?);
+        let mut args = parse_inner(&words).map_err(|error| error.0)?;
+        fit(&mut args, txqueuelen(&self.device));
+        let args = Arc::new(args);
         self.leaves.insert(words, args.clone());
         Ok(args)
+    }
+
+    /// Returns a handle for a qdisc that is given none.
+    fn next_handle(&mut self) -> Id {
+        self.automatic = self.automatic.max(FIRST_HANDLE - 1).saturating_add(1);
+        Id::of(self.automatic, 0)
+    }
+
+    /// Gives each class without a qdisc the `pfifo` that Linux gives it (`qdisc_create_dflt`), if its limit is not that
+    /// of an Ethernet device. So the canonical commands say the limit, and mean the same on every device.
+    pub(super) fn give_fifos(&mut self) -> Read<()> {
+        if txqueuelen(&self.device) == TXQUEUELEN {
+            return Ok(());
+        }
+        for at in 0..self.qdiscs.len() {
+            let major = self.qdiscs[at].handle.major();
+            let What::Scheduler { classes, .. } = &self.qdiscs[at].what else { continue };
+            let bare = classes.iter().filter(|(_, node)| node.level == 0 && node.qdisc.is_none());
+            let bare: Vec<Id> = bare.map(|(minor, _)| Id::of(major, *minor)).collect();
+            for parent in bare {
+                let (handle, what) = (self.next_handle(), What::Leaf(self.leaf("pfifo".to_string())?));
+                if self.find(handle).is_some() {
+                    return Err(format!(
+                        "tc: found no free handle for {parent}; accepted: a qdisc for each class"
+                    ));
+                }
+                let place = self.qdiscs.len();
+                self.attach(parent, place, false)?;
+                self.majors.insert(handle.major(), place);
+                self.qdiscs.push(Qdisc { handle, parent: Some(parent), what });
+            }
+        }
+        Ok(())
     }
 
     /// Reads a size table.
@@ -299,6 +331,21 @@ impl Plan {
         }
         classes.insert(id.minor(), Node { own: node, parent: above, level: 0, qdisc: None, order });
         Ok(())
+    }
+}
+
+/// Gives `args`, and the discipline inside, the limits that Linux takes from the device's `txqueuelen` if a line names
+/// none: those of sch_fifo.c, of sch_sfb.c and of the bands of `pfifo_fast`.
+fn fit(args: &mut Args, txqueuelen: u32) {
+    let packets = u64::from(txqueuelen);
+    match args.spec.name {
+        "pfifo" | "pfifo_head_drop" | "sfb" => args.set_default("limit", Value::Integer(packets)),
+        "bfifo" => args.set_default("limit", Value::Integer(packets * u64::from(FRAME))),
+        "pfifo_fast" => args.set_default("txqueuelen", Value::Integer(packets)),
+        _ => {}
+    }
+    if let Some(child) = args.child_mut() {
+        fit(child, txqueuelen);
     }
 }
 
