@@ -138,3 +138,14 @@ pub fn replay_reader(name: &str, reader: impl BufRead) -> Result<Outcome, Error>
 pub fn replay_as(name: &str, reader: impl BufRead, release: Option<Release>) -> Result<Outcome, Error> {
     player::play(trace::Reader::open(name, reader)?, release)
 }
+
+/// Returns the `tc` line from which [`replay`] builds the discipline of a decision trace with this header.
+///
+/// # Errors
+/// Fails with one line if the header is broken, or if our discipline has no word for one of its options.
+pub fn line_of(header: &trace::Header) -> Result<String, String> {
+    let algorithm = header.get("algorithm").ok_or("the header has no \"algorithm\"")?;
+    setup::line(algorithm, header).map_err(|refusal| match refusal {
+        setup::Refusal::Malformed(what) | setup::Refusal::Unsupported(what) => what,
+    })
+}

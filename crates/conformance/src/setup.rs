@@ -212,7 +212,7 @@ pub(crate) struct Setup {
 }
 
 /// Returns the `tc` line of the trace's discipline.
-fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
+pub(crate) fn line(algorithm: &str, header: &Header) -> Result<String, Refusal> {
     if let Some(line) = header.get(LINE) {
         // A size table stands before the discipline's name.
         let name = registry::parse_line(line).ok().map(|args| args.spec.name);

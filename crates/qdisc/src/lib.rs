@@ -29,6 +29,8 @@ mod qdisc;
 pub mod registry;
 pub mod sched;
 mod signal;
+#[cfg(test)]
+mod tc_numbers;
 mod tcp;
 pub mod timed;
 #[cfg(feature = "emulation")]

@@ -22,3 +22,33 @@ pub(crate) fn ticks(rate: Rate, bytes: u64, release: Release) -> u32 {
     };
     ticks.min(f64::from(u32::MAX)) as u32
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The depths of the buckets must be those that the real `tc` sent, before and after iproute2 6.14. Without a
+    /// `burst` it is a packet of the default `mtu`, 1600 bytes.
+    #[test]
+    fn buckets_are_as_deep_as_tc_makes_them() {
+        let table = [
+            ("htb rate 1mbit", 1600, 1600),
+            ("htb rate 5mbit ceil 10mbit burst 15k", 15 * 1024, 1600),
+            ("htb rate 3333kbit ceil 7777kbit burst 1601 cburst 1b", 1601, 1),
+            ("htb rate 5mbit overhead 40 mpu 84 linklayer atm burst 3000 cburst 1600", 3000, 1600),
+        ];
+        let mut compared = 0;
+        for one in crate::tc_numbers::of("htb") {
+            let Some((_, burst, cburst)) = table.iter().find(|(line, ..)| *line == one.line) else {
+                continue;
+            };
+            for (key, rate, bytes) in [("buffer", "rate_Bps", burst), ("cbuffer", "ceil_Bps", cburst)] {
+                let rate = Rate::from_bps(8 * one.get(rate)).unwrap();
+                let found = u64::from(ticks(rate, *bytes, one.release));
+                assert_eq!(found, one.get(key), "{:?} {}: {key}", one.release, one.line);
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 4 * 2 * 2, "two releases");
+    }
+}

@@ -196,3 +196,44 @@ fn the_average_is_shown_in_bytes() {
     red.probe(&mut average);
     assert_eq!(average.0, Some(40_000.5));
 }
+
+/// Weight, thresholds and idle table must be those that the real `tc` sent. An average of 2^40 shows the table: behind
+/// the first cells it is shifted by the cell's number.
+#[test]
+fn the_parameters_are_those_that_tc_sends() {
+    let mut cells = 0;
+    for one in ["red", "choke"].into_iter().flat_map(crate::tc_numbers::of) {
+        let args = crate::registry::parse_line(&one.line).unwrap().in_release(one.release);
+        let is_red = args.spec.name == "red";
+        let asked = if is_red { asked(&args) } else { crate::aqm::choke::asked(&args) };
+        let params = asked.set_up(Some(args.get(&BANDWIDTH))).unwrap();
+        let (min, max) = (one.get("cfg_min"), one.get("cfg_max"));
+        assert_eq!(u64::from(params.wlog), one.get("cfg_wlog"), "{}", one.line);
+        let thresholds = (params.qth_min >> params.wlog, params.qth_max >> params.wlog);
+        assert_eq!(thresholds, (min, max), "{}", one.line);
+        let idle = params.idle.as_ref().unwrap();
+        for (cell, shift) in one.text("cfg_stab").split(' ').enumerate() {
+            let since = Duration::from_micros((cell as u64) << one.get("cfg_scell_log"));
+            let found = idle.decay(1 << 40, since);
+            let shift: u32 = shift.parse().unwrap();
+            let expected = if shift > 0 || cell > 0 { 1 << (40 - shift.max(1)) } else { 1 << 40 };
+            assert_eq!(found, expected, "{:?} {}: cell {cell}", one.release, one.line);
+            cells += 1;
+        }
+    }
+    assert!(cells > 20 * 256, "only {cells} cells were compared");
+}
+
+/// The probability in the kernel must be Linux's, also where `tc` sends none (`probability 1`).
+#[test]
+fn max_p_is_that_of_tc_and_linux() {
+    let mut compared = 0;
+    for one in crate::tc_numbers::of("red") {
+        let args = crate::registry::parse_line(&one.line).unwrap().in_release(one.release);
+        let expected = if one.get("cfg_max_P") > 0 { "cfg_max_P" } else { "kernel_cfg_max_P" };
+        let found = Red::build(&args, &LINK).unwrap().vars.max_p;
+        assert_eq!(u64::from(found), one.get(expected), "{}", one.line);
+        compared += 1;
+    }
+    assert!(compared >= 10, "only {compared} lines were compared");
+}
