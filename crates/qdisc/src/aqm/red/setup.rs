@@ -12,10 +12,10 @@ const MOST_RATE: u64 = 8 * (u32::MAX as u64);
 /// The decay of the average while the link is idle, as one shift for each of 256 cells of time (section 4).
 ///
 /// **On Linux the average decays some 16 times more slowly than section 4 says.** `tc` computes the table for times in
-/// its ticks of 64 ns (`tc_red_eval_idle_damping` in iproute2's tc_red.c; 6.1 and 7.1 alike), and the kernel looks times
-/// up in it in microseconds (`red_calc_qavg_from_idle_time` in include/net/red.h; 6.1 and 7.3 alike). Neither program
-/// is told the other's unit. So a cell lasts 15.625 times as long as the weight asks. Within the first cells the
-/// average falls to one half. It then stays there until the table says 2. `tc -d qdisc show` prints the binary
+/// its ticks of 64 ns (`tc_red_eval_idle_damping` in iproute2's tc_red.c; 6.1 and 7.1 alike), and the kernel looks
+/// times up in it in microseconds (`red_calc_qavg_from_idle_time` in include/net/red.h; 6.1 and 7.3 alike). Neither
+/// program is told the other's unit. So a cell lasts 15.625 times as long as the weight asks. Within the first cells
+/// the average falls to one half. It then stays there until the table says 2. `tc -d qdisc show` prints the binary
 /// logarithm of a cell's microseconds as `Scell_log`.
 #[derive(Clone, Debug)]
 pub struct Idle {
@@ -35,8 +35,8 @@ impl Idle {
         let cell_log = (0..31).find(|log| longest / ((1_u64 << log) as f64) < 512.0).unwrap_or(31);
         let mut shifts = [0; 256];
         for (cell, shift) in shifts.iter_mut().enumerate() {
-            // The time has 32 bits and a sign in iproute2. A packet that takes no tick has an infinite product, of which
-            // x86-64 makes 0: below 1 us (10 Gbit/s, 1000 bytes) the average only falls to one half.
+            // The time has 32 bits and a sign in iproute2. A packet that takes no tick has an infinite product, of
+            // which x86-64 makes 0: below 1 us (10 Gbit/s, 1000 bytes) the average only falls to one half.
             let product = f64::from((cell as i32) << cell_log) * decay_per_tick;
             *shift = if product.is_finite() { (product as i32 as u8).min(31) } else { 0 };
         }
@@ -238,8 +238,8 @@ mod tests {
     }
 
     /// Set-ups as `tc` 6.1 sent them, from the headers of `golden/red`, with the cells at which their idle tables step.
-    /// The weight: `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum that reaches it
-    /// (the sum for 16 is 15.4). The cell: 800 us are 12500 ticks and -ln(31/32)/12500 = 2.54e-6, so 31 shifts last
+    /// The weight: `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum that reaches
+    /// it (the sum for 16 is 15.4). The cell: 800 us are 12500 ticks and -ln(31/32)/12500 = 2.54e-6, so 31 shifts last
     /// 12.2e6 ticks. 2^15 is the first cell length of which less than 512 fit into that time. 13 of these cells are
     /// 1.08. (A table in microseconds would have cells of 2^11.) The last set-up passed no max_P to the kernel, so max_P
     /// follows from Plog 21.
@@ -290,10 +290,10 @@ mod tests {
         }
     }
 
-    /// `tc -d qdisc show` of iproute2 6.1 printed these values of Scell_log for `red limit 60000 min 5000 max 15000 avpkt
-    /// 1000 burst 10 probability 0.1` on Linux 6.1. At 8 bit/s no cell is long enough, at 1 kbit/s the table's times exceed
-    /// 31 bits, and above 8 Gbit/s a packet takes less than a microsecond. Decisions under all of them were compared with
-    /// Linux's: 38 traces of 2500 packets.
+    /// `tc -d qdisc show` of iproute2 6.1 printed these values of Scell_log for `red limit 60000 min 5000 max 15000
+    /// avpkt 1000 burst 10 probability 0.1` on Linux 6.1. At 8 bit/s no cell is long enough, at 1 kbit/s the table's
+    /// times exceed 31 bits, and above 8 Gbit/s a packet takes less than a microsecond. Decisions under all of them
+    /// were compared with Linux's: 38 traces of 2500 packets.
     #[test]
     fn extreme_bandwidths_have_tc_s_table() {
         let printed = [

@@ -42,9 +42,10 @@ fn a_change_keeps_the_average_and_what_was_adapted() {
     assert_eq!(change(&mut red, "red probability 0.1"), (40_000, 429_496_729, None));
 }
 
-/// The cells of Linux are 2^15 us long (`tc -d qdisc show` says Scell_log 15), 16 times as long as the weight asks. After
-/// a quarter of a cell the average loses a quarter, after half a cell one half, and then nothing until the table says 2
-/// at cell 25: from 16 ms to 819 ms after the last packet it stands at one half. After 255 cells, 8.4 s, it is 0.
+/// The cells of Linux are 2^15 us long (`tc -d qdisc show` says Scell_log 15), 16 times as long as the weight asks.
+/// After a quarter of a cell the average loses a quarter, after half a cell one half, and then nothing until the table
+/// says 2 at cell 25: from 16 ms to 819 ms after the last packet it stands at one half. After 255 cells, 8.4 s, it is
+/// 0.
 #[test]
 fn the_average_decays_while_the_link_is_idle() {
     let Red { params, vars, .. } = red("min 30000 max 90000").unwrap();
