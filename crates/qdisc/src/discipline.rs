@@ -1,5 +1,6 @@
 //! The contract between a discipline and the registry that lists it.
 
+use crate::kept::Look;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::Qdisc;
 use crate::signal::Owner;
@@ -28,4 +29,7 @@ pub trait Discipline<P>: Qdisc<P> + Sized {
         link: &Link,
         owner: &mut O,
     ) -> Result<(), Error>;
+
+    /// Returns how a shaper above (`tbf`, or a scheduler of a tree) sees the packet that leaves next.
+    fn look(&mut self) -> Look<'_, P>;
 }

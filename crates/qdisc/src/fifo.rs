@@ -1,7 +1,8 @@
 //! The ring in which packets wait.
 
+use crate::kept::Look;
 use crate::packet::Packet;
-use crate::qdisc::{Backlog, Head};
+use crate::qdisc::Backlog;
 use alloc::collections::VecDeque;
 
 /// A first-in-first-out queue with a count of its bytes. The ring grows to its high-water mark and then allocates no
@@ -49,9 +50,9 @@ impl<P: Packet> Fifo<P> {
         self.packets.front()
     }
 
-    /// Returns [`Fifo::head`] as a [`Head`], for a discipline that takes only from the head.
-    pub(crate) fn look(&self) -> Head {
-        self.head().map_or(Head::Nothing, |packet| Head::Length(packet.len()))
+    /// Shows [`Fifo::head`] to a shaper, for a discipline that takes only from the head.
+    pub(crate) fn look(&self) -> Look<'_, P> {
+        Look::Shown(self.head().map(P::len))
     }
 
     /// Appends `packet` at the tail.
@@ -62,6 +63,12 @@ impl<P: Packet> Fifo<P> {
     pub fn push(&mut self, packet: P) {
         self.packets.push_back(packet);
         self.bytes += self.packets.back().map_or(0, |packet| packet.len().into());
+    }
+
+    /// Puts `packet`, which was taken from the head, back there.
+    pub(crate) fn put_back(&mut self, packet: P) {
+        self.bytes += u64::from(packet.len());
+        self.packets.push_front(packet);
     }
 
     /// Takes the packet at the head.

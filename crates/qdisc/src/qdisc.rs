@@ -36,15 +36,13 @@ impl Backlog {
     }
 }
 
-/// The next packet of a discipline, as a shaper above it sees it before it takes the packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Head {
-    /// A packet of this many bytes would leave next.
-    Length(u32),
-    /// No packet waits.
-    Nothing,
-    /// Unknown before [`Qdisc::dequeue`] is called, for example because a law may drop the packet at the head.
-    Unknown,
+impl core::iter::Sum for Backlog {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            packets: sum.packets + one.packets,
+            bytes: sum.bytes + one.bytes,
+        })
+    }
 }
 
 /// A point of time on a discipline's clock, in nanoseconds. The upper bits may be missing.
@@ -142,12 +140,6 @@ pub trait Qdisc<P> {
     /// Takes the packet to send next. `None`: there is nothing to send now. A call that returns `None` matters too:
     /// it shows the discipline that the link is idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
-
-    /// Returns what would leave next, if the queue shows it without a dequeue. A shaper (`tbf`) asks for it. Unlike
-    /// [`Qdisc::dequeue`], this call changes nothing and does not show that the link is idle.
-    fn head(&self) -> Head {
-        Head::Unknown
-    }
 
     /// Returns when [`Qdisc::on_timer`] is to be called next (PIE's update, ARED's adaptation). `None`: never.
     ///

@@ -5,9 +5,10 @@
 //! write its file and add its line here.
 
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Form, Link, QdiscSpec, Reading};
-use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::signal::Owner;
 use crate::{aqm, linux, sched};
 use alloc::boxed::Box;
@@ -93,6 +94,16 @@ macro_rules! qdiscs {
                 }
             }
 
+            /// Returns how a shaper above sees the packet that leaves next.
+            pub(crate) fn look(&mut self) -> Look<'_, $P> {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.look(),)+
+                    // Both are at the root alone (`parse_inner`), where no shaper is above.
+                    #[cfg(feature = "emulation")]
+                    Self::Stab(_) | Self::Tree(_) => Look::Shown(None),
+                }
+            }
+
             /// Changes parameters and link as [`Discipline::change`] does, with parameters from [`Args::changed`].
             pub(crate) fn reconfigure<O: Owner<$P>>(
                 &mut self,
@@ -134,15 +145,6 @@ macro_rules! qdiscs {
                     Self::Stab(stab) => dequeue_apart(&mut **stab, now, owner),
                     #[cfg(feature = "emulation")]
                     Self::Tree(tree) => dequeue_apart(&mut **tree, now, owner),
-                }
-            }
-            fn head(&self) -> Head {
-                match self {
-                    $($(#[$only])? Self::$variant(live) => live.qdisc.head(),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.head(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.head(),
                 }
             }
             fn next_timer(&self) -> Option<Instant> {
@@ -326,7 +328,9 @@ pub fn reading(line: &str) -> Result<Reading, Error> {
 fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let (stab, line) = Args::split_stab(line)?;
     let stab = stab.filter(|stab| !stab.is_idle_stab());
-    parse_alone(&line, reading).map(|args| args.with_stab(stab))
+    let args = parse_alone(&line, reading)?;
+    // The root of a tree may have a table of its own.
+    Ok(if stab.is_some() { args.with_stab(stab) } else { args })
 }
 
 #[cfg(not(feature = "emulation"))]
@@ -435,6 +439,25 @@ impl<P: Packet> AnyQdisc<P> {
     pub fn set_args<O: Owner<P>>(&mut self, now: Instant, args: Args, owner: &mut O) -> Result<(), Error> {
         let link = self.link();
         self.reconfigure(now, args, link, owner)
+    }
+
+    /// Returns the length of the packet that leaves next, which a shaper above wants to know (`qdisc_peek_dequeued`).
+    /// The discipline keeps the packet if a dequeue had to say which one it is.
+    pub(crate) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
+        let look = self.look();
+        let len = look.length();
+        if len.is_some() || matches!(look, Look::Shown(_)) {
+            return len;
+        }
+        let packet = self.dequeue(now, owner)?;
+        let len = packet.len();
+        self.look().keep(packet, owner);
+        Some(len)
+    }
+
+    /// Takes the packet that leaves next: the one that is kept, if there is one (`qdisc_dequeue_peeked`).
+    pub(crate) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
+        self.look().take().or_else(|| self.dequeue(now, owner))
     }
 
     /// Returns the class to which a tree sorts `packet`. `None`: this is no tree.

@@ -9,7 +9,8 @@ use super::netem::{Accepted, WireCounts};
 use crate::packet::Packet;
 use goodqueue_hosts::keys::{Key, MOST_RATE, RateText, ScenarioError, Size, Values};
 use goodqueue_qdisc::Packet as _;
-use goodqueue_qdisc::sched::bucket::{Bucket, Weight};
+use goodqueue_qdisc::sched::bucket::Bucket;
+use goodqueue_qdisc::sched::pace::Pace;
 use goodqueue_units::Instant;
 use std::collections::VecDeque;
 
@@ -117,7 +118,6 @@ pub(crate) const KIND: HopKind = HopKind {
 struct Police {
     bucket: Bucket,
     peak: Option<Bucket>,
-    weight: Weight,
     mtu: u64,
     drops: bool,
     /// What passes, and when it came.
@@ -128,13 +128,14 @@ struct Police {
 impl Police {
     fn new(values: &Values) -> Self {
         let cells = values.get(&LINKLAYER) == LinkLayer::Atm;
-        let weight = Weight::of_parts(values.get(&OVERHEAD), values.get(&MPU), cells);
-        let mtu = values.get(&MTU).0;
-        let peak = values.find(&PEAKRATE).map(|RateText(rate)| Bucket::new(rate, weight.of(mtu)));
+        let (overhead, mpu) = (values.get(&OVERHEAD) as u32, values.get(&MPU) as u32);
+        let pace = |rate| Pace::of_parts(rate, overhead, mpu, cells);
+        let (rate, mtu) = (values.get(&RATE).0, values.get(&MTU).0);
+        let burst = Pace::of_parts(rate, 0, 0, false).time(values.get(&BURST).0 as u32);
+        let peak = values.find(&PEAKRATE).map(|RateText(rate)| (rate, pace(rate)));
         Self {
-            bucket: Bucket::new(values.get(&RATE).0, values.get(&BURST).0),
-            peak,
-            weight,
+            bucket: Bucket::new(rate, pace(rate), burst),
+            peak: peak.map(|(rate, pace)| Bucket::new(rate, pace, pace.time(mtu as u32))),
             mtu,
             drops: values.get(&EXCEED) == Exceed::Drop,
             passing: VecDeque::new(),
@@ -143,13 +144,13 @@ impl Police {
     }
 
     /// Returns whether a packet of `len` bytes conforms. Then it has paid.
-    fn conforms(&mut self, now: Instant, len: u64) -> bool {
-        let bytes = self.weight.of(len);
+    fn conforms(&mut self, now: Instant, len: u32) -> bool {
         let buckets = || std::iter::once(&self.bucket).chain(&self.peak);
-        let conforms = len <= self.mtu && buckets().all(|bucket| bucket.tokens(now) >= bucket.cost(bytes));
+        let fits = u64::from(len) <= self.mtu;
+        let conforms = fits && buckets().all(|bucket| bucket.tokens(now) >= bucket.cost(len));
         if conforms {
             for bucket in std::iter::once(&mut self.bucket).chain(&mut self.peak) {
-                bucket.charge(now, bucket.cost(bytes), 0);
+                bucket.charge(now, bucket.cost(len), 0);
             }
         }
         conforms
@@ -159,7 +160,7 @@ impl Police {
 impl Element for Police {
     fn accept(&mut self, now: Instant, packet: Packet) -> Accepted {
         self.counts.offered += 1;
-        let exceeds = !self.conforms(now, packet.len().into());
+        let exceeds = !self.conforms(now, packet.len());
         self.counts.exceeded += u64::from(exceeds);
         let lost = exceeds && self.drops;
         if lost {

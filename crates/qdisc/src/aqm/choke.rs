@@ -21,10 +21,11 @@ use super::red::{
     AVPKT, Asked, BANDWIDTH, BURST, HARDDROP, Marking, PROBABILITY, Params, Scale, Vars, Verdict,
 };
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, ECN, Error, LIMIT, Link, Param, ParamSpec, QdiscSpec};
 use crate::params;
-use crate::qdisc::{Backlog, Enqueued, Head, Measure, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
 use crate::signal::{Drop, Owner};
 use alloc::collections::VecDeque;
 use goodqueue_units::Instant;
@@ -126,6 +127,10 @@ impl<P: Packet> Discipline<P> for Choke<P> {
         }
         Ok(())
     }
+
+    fn look(&mut self) -> Look<'_, P> {
+        Look::Shown(self.places.front().and_then(Option::as_ref).map(P::len))
+    }
 }
 
 impl<P: Packet> Qdisc<P> for Choke<P> {
@@ -171,11 +176,6 @@ impl<P: Packet> Qdisc<P> for Choke<P> {
             self.vars.idle(now);
         }
         packet
-    }
-
-    fn head(&self) -> Head {
-        let head = self.places.front().and_then(Option::as_ref);
-        head.map_or(Head::Nothing, |packet| Head::Length(packet.len()))
     }
 
     #[inline]

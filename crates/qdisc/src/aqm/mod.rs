@@ -25,9 +25,10 @@ pub mod sfb;
 
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
-use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::signal::{Drop, Mark, Owner};
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -154,6 +155,8 @@ impl Periodic {
 #[derive(Clone, Debug)]
 pub struct Managed<P, A> {
     queue: Fifo<P>,
+    /// Whether the head is a packet that was taken out for a shaper, and put back.
+    is_kept: bool,
     law: A,
 }
 
@@ -161,7 +164,7 @@ impl<P: Packet, A: Aqm> Discipline<P> for Managed<P, A> {
     const SPEC: QdiscSpec = A::SPEC;
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        Ok(Self { queue: Fifo::default(), law: A::build(args, link)? })
+        Ok(Self { queue: Fifo::default(), is_kept: false, law: A::build(args, link)? })
     }
 
     fn change<O: Owner<P>>(
@@ -175,9 +178,14 @@ impl<P: Packet, A: Aqm> Discipline<P> for Managed<P, A> {
         while self.queue.backlog().exceeds(self.law.limit())
             && let Some(oldest) = self.law.evict(&mut self.queue)
         {
+            self.is_kept = false; // it was the oldest
             owner.dropped(oldest, Drop::Overlimit);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        if A::SHOWS_HEAD { self.queue.look() } else { Look::Ahead(&mut self.queue, &mut self.is_kept) }
     }
 }
 
@@ -191,10 +199,6 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.law.dequeue(now, &mut self.queue, owner)
-    }
-
-    fn head(&self) -> Head {
-        if A::SHOWS_HEAD { self.queue.look() } else { Head::Unknown }
     }
 
     fn next_timer(&self) -> Option<Instant> {

@@ -1,11 +1,10 @@
-//! A token bucket, and the bytes that a packet costs: shared by `tbf`, `htb` and
-//! the simulator's policer.
+//! A token bucket, shared by `tbf`, `htb` and the simulator's policer, and the words that say what fills it.
 //!
-//! Tokens are kept as time, as in Linux: a packet costs the time that it takes at the rate, in nanoseconds rounded
-//! down. (Linux multiplies by a 32-bit reciprocal, which may differ by another nanosecond.) A bucket is full at
-//! first.
+//! Tokens are kept as time, as in Linux: a packet costs the nanoseconds that it takes at the rate ([`Pace`]). A bucket
+//! is full at first.
 
-use crate::param::{Args, Digits, Param, bps};
+use super::pace::Pace;
+use crate::param::{Digits, Param, bps};
 use crate::words;
 use goodqueue_units::{Duration, Instant, Rate};
 
@@ -15,7 +14,8 @@ const LONGEST: i64 = i64::MAX / 2;
 /// A bucket of tokens.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
-    rate: u64,
+    rate: Rate,
+    pace: Pace,
     /// The largest number of tokens, in nanoseconds.
     depth: i64,
     /// Tokens at the time `at`. A negative number is a debt.
@@ -24,33 +24,26 @@ pub struct Bucket {
 }
 
 impl Bucket {
-    /// Returns a full bucket of `bytes` at `rate`.
+    /// Returns a full bucket of `depth` nanoseconds at `rate`, whose pace is `pace`.
     #[must_use]
-    pub fn new(rate: Rate, bytes: u64) -> Self {
-        let mut bucket = Self { rate: rate.as_bps(), depth: 0, tokens: 0, at: Instant::ZERO };
-        bucket.depth = bucket.cost(bytes);
-        bucket.tokens = bucket.depth;
-        bucket
+    pub fn new(rate: Rate, pace: Pace, depth: i64) -> Self {
+        let depth = depth.min(LONGEST);
+        Self { rate, pace, depth, tokens: depth, at: Instant::ZERO }
     }
 
     /// Returns `fresh` with the bytes that this bucket holds or owes, as far as they fit.
     pub(super) fn poured_into(self, fresh: Self, now: Instant) -> Self {
-        let tokens = i128::from(self.tokens(now)) * i128::from(self.rate) / i128::from(fresh.rate);
+        let [before, after] = [self, fresh].map(|bucket| i128::from(bucket.rate.as_bps()));
+        let tokens = i128::from(self.tokens(now)) * before / after;
         let tokens = tokens.clamp(-i128::from(LONGEST), fresh.depth.into()) as i64;
         Self { tokens, at: now, ..fresh }
     }
 
-    /// Returns the cost of `bytes` in tokens, which are nanoseconds.
+    /// Returns the cost of a packet of `len` bytes in tokens, which are nanoseconds.
     #[inline]
     #[must_use]
-    pub fn cost(&self, bytes: u64) -> i64 {
-        let time = match bytes.checked_mul(8_000_000_000) {
-            Some(product) => product / self.rate,
-            None => {
-                (u128::from(bytes) * 8_000_000_000 / u128::from(self.rate)).try_into().unwrap_or(u64::MAX)
-            }
-        };
-        i64::try_from(time).unwrap_or(LONGEST).min(LONGEST)
+    pub fn cost(&self, len: u32) -> i64 {
+        self.pace.time(len)
     }
 
     /// Returns the tokens at `now`, in nanoseconds. A negative number is a debt.
@@ -72,39 +65,6 @@ impl Bucket {
     pub fn charge(&mut self, now: Instant, cost: i64, least: i64) {
         self.tokens = (self.tokens(now) - cost).max(least);
         self.at = now;
-    }
-}
-
-/// The bytes that a packet counts for.
-#[derive(Clone, Copy, Debug)]
-pub struct Weight {
-    overhead: u64,
-    mpu: u64,
-    /// Whether packets go in cells of 53 bytes, which hold 48 bytes each.
-    cells: bool,
-}
-
-impl Weight {
-    pub(crate) fn new(args: &Args) -> Self {
-        Self {
-            overhead: args.get(&OVERHEAD),
-            mpu: args.get(&MPU),
-            cells: args.get(&LINKLAYER) != LinkLayer::Ethernet,
-        }
-    }
-
-    /// Weighs packets with `overhead` bytes more and at least `mpu` bytes, in whole ATM cells if `cells` is true.
-    #[must_use]
-    pub const fn of_parts(overhead: u64, mpu: u64, cells: bool) -> Self {
-        Self { overhead, mpu, cells }
-    }
-
-    /// Returns the bytes that a packet of `len` bytes counts for.
-    #[inline]
-    #[must_use]
-    pub fn of(self, len: u64) -> u64 {
-        let bytes = len.saturating_add(self.overhead).max(self.mpu);
-        if self.cells { in_cells(bytes) } else { bytes }
     }
 }
 
@@ -152,16 +112,23 @@ words! {
     pub(crate) enum LinkLayer { Ethernet = "ethernet", Atm = "atm", Adsl = "adsl" }
     pub(super) enum Idle { Linux = "linux", Told = "told" }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn bucket(bps: u64, bytes: u32) -> Bucket {
+        let rate = Rate::from_bps(bps).unwrap();
+        let pace = Pace::of_parts(rate, 0, 0, false);
+        Bucket::new(rate, pace, pace.time(bytes))
+    }
 
     /// 10 Mbit/s are 800 ns per byte. 3000 bytes are 2.4 ms of tokens. Two packets of 1514 bytes (1.2112 ms each)
     /// leave -22.4 us.
     #[test]
     fn tokens_are_time() {
         let at = Instant::from_nanos;
-        let mut bucket = Bucket::new(Rate::from_bps(10_000_000).unwrap(), 3000);
+        let mut bucket = bucket(10_000_000, 3000);
         assert_eq!((bucket.cost(1514), bucket.tokens(at(5))), (1_211_200, 2_400_000));
         bucket.charge(at(0), 1_211_200, i64::MIN);
         bucket.charge(at(0), 1_211_200, i64::MIN);
@@ -177,7 +144,7 @@ mod tests {
     /// kbit/s.
     #[test]
     fn another_rate_keeps_the_bytes() {
-        let bucket = |kbit: u64, bytes| Bucket::new(Rate::from_bps(kbit * 1000).unwrap(), bytes);
+        let bucket = |kbit: u64, bytes| bucket(kbit * 1000, bytes);
         let now = Instant::from_nanos(5);
         assert_eq!(bucket(800, 1000).poured_into(bucket(80, 3000), now).tokens(now), 100_000_000);
         assert_eq!(bucket(800, 1000).poured_into(bucket(80, 300), now).tokens(now), 30_000_000, "what fits");
@@ -186,21 +153,11 @@ mod tests {
         assert_eq!(owing.poured_into(bucket(80, 3000), now).tokens(now), -200_000_000);
     }
 
-    /// A terabyte at 1 kbit/s lasts 250 years. Neither this nor the longest time of filling may overflow.
+    /// Neither the deepest bucket at the slowest rate nor the longest time of filling may overflow.
     #[test]
     fn nothing_overflows() {
-        let bucket = Bucket::new(Rate::from_bps(1000).unwrap(), 1_000_000_000_000);
-        assert_eq!(bucket.cost(u64::from(u32::MAX)), 34_359_738_360_000_000);
-        assert_eq!(bucket.cost(u64::MAX), LONGEST);
-        assert_eq!(bucket.tokens(Instant::MAX), LONGEST);
-    }
-
-    #[test]
-    fn a_packet_weighs_its_overhead_and_mpu_at_least() {
-        let weight = Weight { overhead: 24, mpu: 84, cells: false };
-        assert_eq!([40, 60, 1514].map(|len| weight.of(len)), [84, 84, 1538]);
-        // 84 bytes are two cells, and so are 96. 97 bytes are three cells, 1538 bytes 33.
-        let weight = Weight { cells: true, ..weight };
-        assert_eq!([40, 72, 73, 1514].map(|len| weight.of(len)), [106, 106, 159, 33 * 53]);
+        let bucket = bucket(8, u32::MAX);
+        assert_eq!(bucket.cost(u32::MAX), 4_294_967_295_000_000_000);
+        assert_eq!(bucket.tokens(Instant::MAX), 4_294_967_295_000_000_000);
     }
 }

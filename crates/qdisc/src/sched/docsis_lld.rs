@@ -20,6 +20,7 @@ mod protection;
 use crate::aqm::{self, Periodic};
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
+use crate::kept::{Kept, Look};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, Param, QdiscSpec, ms};
 use crate::params;
@@ -68,6 +69,8 @@ const PROTECTION: Param<bool> =
 pub struct DocsisLld<P> {
     low: Fifo<P>,
     classic: Fifo<P>,
+    /// The packet that was taken out for a shaper. It has left its queue, so it counts in the backlog alone.
+    kept: Kept<P>,
     protection: Option<Box<Protection>>,
     rate: Rate,
     target: f64,
@@ -98,6 +101,7 @@ impl<P: Packet> Discipline<P> for DocsisLld<P> {
         Ok(Self {
             low: Fifo::default(),
             classic: Fifo::default(),
+            kept: Kept::default(),
             protection: args.get(&PROTECTION).then(|| Box::new(Protection::new())),
             rate: link.rate,
             target: args.get(&TARGET).as_secs_f64(),
@@ -123,6 +127,7 @@ impl<P: Packet> Discipline<P> for DocsisLld<P> {
         let fresh = Self::build(args, link)?;
         let kept = core::mem::replace(self, fresh);
         (self.low, self.classic, self.credit) = (kept.low, kept.classic, kept.credit);
+        self.kept = kept.kept;
         (self.base, self.delay_before, self.timer) = (kept.base, kept.delay_before, kept.timer);
         self.sanctioned = kept.sanctioned;
         if self.protection.is_some() && kept.protection.is_some() {
@@ -136,6 +141,10 @@ impl<P: Packet> Discipline<P> for DocsisLld<P> {
             }
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.kept.look()
     }
 }
 
@@ -199,8 +208,7 @@ impl<P: Packet> Qdisc<P> for DocsisLld<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        let packets = self.low.len() + self.classic.len();
-        Backlog { packets: packets as u32, bytes: self.low.bytes() + self.classic.bytes() }
+        [self.low.backlog(), self.classic.backlog(), self.kept.backlog].into_iter().sum()
     }
 
     fn queues(&self) -> &'static [&'static str] {

@@ -10,6 +10,7 @@
 
 use super::fattest::Fattest;
 use super::slab::{Chain, NIL, Slab};
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use alloc::vec::Vec;
@@ -80,7 +81,7 @@ impl Totals {
     /// Returns the memory that `packet` of `len` bytes counts.
     #[inline]
     fn weight<P: Packet>(&self, packet: &P, len: u32) -> u64 {
-        if self.spares_own && packet.socket().is_some() { 0 } else { memory_of(len) }
+        if self.spares_own && packet.socket().is_some() { 0 } else { memory_of(packet.buffered(len)) }
     }
 
     /// Adds a packet of `len` bytes, which begins to wait. The caller has asked the packet for its length, which is a
@@ -118,6 +119,8 @@ pub(crate) struct Drr<P, S> {
     old: List,
     quantum: i32,
     totals: Totals,
+    /// The packet that was taken out for a shaper.
+    kept: Option<P>,
     fattest: Fattest,
     /// Length of the last packet that was pulled from a flow.
     pulled: u32,
@@ -184,6 +187,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             old: List::EMPTY,
             quantum: quantum as i32,
             totals: Totals::default(),
+            kept: None,
             fattest: Fattest::new(flows as usize),
             pulled: 0,
             new_flow_count: 0,
@@ -194,6 +198,12 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     pub(crate) fn sparing_own(mut self, spares_own: bool) -> Self {
         self.totals.spares_own = spares_own;
         self
+    }
+
+    /// Shows a shaper the packet that leaves next, as [`Discipline::look`](crate::Discipline::look) does. Linux counts a
+    /// packet that is kept in no flow and in no memory.
+    pub(crate) fn look(&mut self) -> Look<'_, P> {
+        Look::Beside(&mut self.kept, &mut self.totals.backlog)
     }
 
     /// Sets the bytes per round. A flow's rest of its present round stays.

@@ -34,6 +34,7 @@ mod rfc9332;
 
 use crate::aqm::Periodic;
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
@@ -129,12 +130,18 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         (self.limit, self.memory_limit, self.mtu) = (fresh.limit, fresh.memory_limit, fresh.mtu);
         (self.ecn_mask, self.timer) = (fresh.ecn_mask, fresh.timer.going_on_from(self.timer));
         while let Some(why) = self.excess()
-            && let Some(turn) = self.turn(now)
-            && let Some((packet, _)) = self.queues.take(turn.side)
+            && let Some(packet) = self.look().take().or_else(|| {
+                let turn = self.turn(now)?;
+                self.queues.take(turn.side).map(|(packet, _)| packet)
+            })
         {
             owner.dropped(packet, why);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.queues.kept.look()
     }
 }
 
@@ -142,7 +149,7 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
     #[inline]
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
-        if let Some(why) = self.overfull(packet.len()) {
+        if let Some(why) = self.overfull(&packet) {
             owner.dropped(packet, why);
             return Enqueued::Dropped;
         }
@@ -238,13 +245,16 @@ impl<P: Packet> DualPi2<P> {
         (memory > self.memory_limit).then_some(Drop::Memory)
     }
 
-    /// Returns why a packet of `len` bytes does not fit. `None`: it fits.
-    fn overfull(&self, len: u32) -> Option<Drop> {
+    /// Returns why `packet` does not fit. `None`: it fits.
+    fn overfull(&self, packet: &P) -> Option<Drop> {
+        let len = packet.len();
         if self.queues.packets() >= self.limit {
             return Some(Drop::Overlimit);
         }
         match self.law {
-            Law::Linux(_) if self.queues.memory + memory_of(len) > self.memory_limit => Some(Drop::Memory),
+            Law::Linux(_) if self.queues.memory + memory_of(packet.buffered(len)) > self.memory_limit => {
+                Some(Drop::Memory)
+            }
             Law::Rfc9332(_) if self.queues.bytes() + self.mtu.max(len.into()) > self.memory_limit => {
                 Some(Drop::Overlimit)
             }

@@ -9,10 +9,11 @@
 use crate::aqm::Aqm;
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Digits, Error, Link, Param, QdiscSpec};
 use crate::params;
-use crate::qdisc::{Backlog, Enqueued, Head, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Qdisc};
 use crate::signal::{Drop, Owner};
 use goodqueue_units::Instant;
 
@@ -98,6 +99,10 @@ impl<P: Packet> Discipline<P> for Bfifo<P> {
         }
         Ok(())
     }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.queue.look()
+    }
 }
 
 impl<P: Packet> Qdisc<P> for Bfifo<P> {
@@ -116,10 +121,6 @@ impl<P: Packet> Qdisc<P> for Bfifo<P> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
         self.queue.pop()
-    }
-
-    fn head(&self) -> Head {
-        self.queue.look()
     }
 
     #[inline]

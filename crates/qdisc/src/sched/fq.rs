@@ -32,6 +32,7 @@ use super::prio::BAND_NAMES;
 use super::slab::Slab;
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
@@ -102,6 +103,7 @@ pub struct Fq<P> {
     /// The time for which the timer is set. The timer fires `timer_slack` later.
     wake: Option<u64>,
     counts: Counts,
+    kept: Option<P>,
 }
 
 impl<P: Packet> Discipline<P> for Fq<P> {
@@ -135,6 +137,7 @@ impl<P: Packet> Discipline<P> for Fq<P> {
             time_next_delayed_flow: NEVER,
             wake: None,
             counts: Counts::default(),
+            kept: None,
         })
     }
 
@@ -155,11 +158,15 @@ impl<P: Packet> Discipline<P> for Fq<P> {
         // stay. Linux does it at each change.
         while is_smaller
             && self.backlog.packets > self.settings.limit
-            && let Some(packet) = self.dequeue(now, owner)
+            && let Some(packet) = self.look().take().or_else(|| self.dequeue(now, owner))
         {
             owner.dropped(packet, Drop::Overlimit);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        Look::Beside(&mut self.kept, &mut self.backlog)
     }
 }
 

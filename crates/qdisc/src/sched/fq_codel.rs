@@ -16,6 +16,7 @@
 use super::drr::{Drr, Flow, FlowQueue};
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Linux, Params, Source, TARGET, Vars, Verdict};
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Digits, ECN, Error, Link, Masked, Param, ParamSpec, QdiscSpec};
 use crate::params;
@@ -146,11 +147,15 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
         self.flows.set_quantum(self.settings.quantum);
         // Linux takes out the excess in the same way as packets to send.
         while let Some(why) = self.excess()
-            && let Some(packet) = self.dequeue(now, owner)
+            && let Some(packet) = self.look().take().or_else(|| self.dequeue(now, owner))
         {
             owner.dropped(packet, why);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.flows.look()
     }
 }
 

@@ -8,6 +8,7 @@
 use super::fq_codel::{self, FqCodel, LIMIT};
 use crate::aqm::codel::TARGET;
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, ParamSpec, QdiscSpec, secs};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
@@ -42,6 +43,10 @@ impl<P: Packet> Discipline<P> for FqNocodel<P> {
         owner: &mut O,
     ) -> Result<(), Error> {
         self.0.change(now, args, link, owner)
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.0.look()
     }
 }
 

@@ -20,6 +20,7 @@ use crate::aqm::pie::{
     ALPHA, BETA, BYTEMODE, DQ_RATE_ESTIMATOR, FIRST_UPDATE, MAX_PROB, Params, TARGET, TUPDATE, Vars,
 };
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Digits, ECN, Error, Link, Param, ParamSpec, QdiscSpec, ms};
 use crate::params;
@@ -160,11 +161,15 @@ impl<P: Packet> Discipline<P> for FqPie<P> {
         self.restless = Restless::new(self.flows.flows().len() as u32); // a flow at rest may not be at rest under these
         self.flows.set_quantum(self.settings.quantum);
         while self.flows.totals().backlog.packets > self.settings.limit
-            && let Some(packet) = self.dequeue(now, owner)
+            && let Some(packet) = self.look().take().or_else(|| self.dequeue(now, owner))
         {
             owner.dropped(packet, Drop::Overlimit);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.flows.look()
     }
 }
 
@@ -181,7 +186,7 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
             self.stats.overlimit += 1;
             return self.refuse(packet, Drop::Overlimit, owner);
         }
-        let over = totals.memory > self.settings.memory_limit + memory_of(packet.len());
+        let over = totals.memory > self.settings.memory_limit + memory_of(packet.buffered(packet.len()));
         self.stats.overmemory += u64::from(over);
         if vars.drop_early(&self.settings.params, queue.bytes(), packet.len(), || owner.random_u64()) {
             let may_mark = self.settings.ecn && vars.control.prob <= self.settings.mark_up_to;

@@ -15,8 +15,10 @@
 //! above `max` and, once all senders are silent, it drops every arrival. `idle told` asks the child as a link without
 //! a shaper does. Unlike in `tbf`, any packet stays in the child until it may leave.
 
-use super::bucket::{ANY_RATE, Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
+use super::bucket::{ANY_RATE, Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE};
+use super::pace::{Pace, depth};
 use crate::discipline::Discipline;
+use crate::kept::{Kept, Look};
 use crate::packet::Packet;
 use crate::param::{Args, Digits, Error, Link, Param, ParamSpec, QdiscSpec};
 use crate::params;
@@ -28,8 +30,9 @@ use goodqueue_units::{Duration, Instant, Rate};
 /// One class of `tc`'s `htb`.
 pub struct Htb<P> {
     child: AnyQdisc<P>,
+    /// A packet of this class that was taken out for a shaper above it.
+    kept: Kept<P>,
     buckets: [Bucket; 2],
-    weight: Weight,
     /// Whether an empty child is asked, too.
     tells_idle: bool,
     /// The time when the debt is paid, if packets wait for it.
@@ -88,13 +91,14 @@ impl<P: Packet> Discipline<P> for Htb<P> {
         let rate = args.get(&RATE).unwrap_or(link.rate);
         let ceil = args.get(&CEIL).unwrap_or(rate);
         let bucket = |bytes: Option<u64>, rate: Rate| {
-            Bucket::new(rate, bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000))
+            let bytes = bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000);
+            Bucket::new(rate, Pace::new(rate, args), depth(rate, bytes, args.release()))
         };
         let Some(child) = args.child() else { return Err(Error("htb: no child".into())) };
         Ok(Self {
             child: AnyQdisc::build(child, &Link { rate, ..*link })?,
+            kept: Kept::default(),
             buckets: [bucket(args.get(&BURST), rate), bucket(args.get(&CBURST), ceil)],
-            weight: Weight::new(args),
             tells_idle: args.get(&IDLE) == Idle::Told,
             wake: None,
         })
@@ -107,13 +111,17 @@ impl<P: Packet> Discipline<P> for Htb<P> {
         link: &Link,
         owner: &mut O,
     ) -> Result<(), Error> {
-        let Self { child, buckets: [rate, ceil], weight, tells_idle, .. } = Self::build(args, link)?;
+        let Self { child, buckets: [rate, ceil], tells_idle, .. } = Self::build(args, link)?;
         self.child.reconfigure(now, child.args().clone(), child.link(), owner)?;
         let [old_rate, old_ceil] = self.buckets;
         self.buckets = [old_rate.poured_into(rate, now), old_ceil.poured_into(ceil, now)];
-        (self.weight, self.tells_idle) = (weight, tells_idle);
+        self.tells_idle = tells_idle;
         self.wake = self.wake.map(|_| now); // the new parameters change how long the packet must wait
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.kept.look()
     }
 }
 
@@ -133,9 +141,8 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
             return None;
         }
         let packet = self.child.dequeue(now, owner)?;
-        let weight = self.weight.of(packet.len().into());
         for bucket in &mut self.buckets {
-            bucket.charge(now, bucket.cost(weight), GREATEST_DEBT);
+            bucket.charge(now, bucket.cost(packet.len()), GREATEST_DEBT);
         }
         Some(packet)
     }
@@ -168,7 +175,7 @@ impl<P: Packet> Qdisc<P> for Htb<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.child.backlog()
+        [self.child.backlog(), self.kept.backlog].into_iter().sum()
     }
 
     fn probe(&self, probe: &mut dyn Probe) {

@@ -17,6 +17,7 @@ pub(crate) mod lengths;
 pub mod mac80211;
 #[cfg(feature = "emulation")]
 pub mod netem;
+pub mod pace;
 pub mod pfifo_fast;
 pub mod prio;
 pub mod sfq;

@@ -11,10 +11,11 @@
 use super::prio::BAND_NAMES;
 use crate::discipline::Discipline;
 use crate::fifo::Fifo;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, Param, QdiscSpec};
 use crate::params;
-use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::signal::{Drop, Owner};
 use alloc::format;
 use goodqueue_units::Instant;
@@ -97,6 +98,11 @@ impl<P: Packet> Discipline<P> for PfifoFast<P> {
     fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
         Ok(())
     }
+
+    fn look(&mut self) -> Look<'_, P> {
+        let heads = self.bands.iter().map(|band| band.packets.head());
+        Look::Shown({ heads }.flatten().next().map(P::len))
+    }
 }
 
 impl<P: Packet> Qdisc<P> for PfifoFast<P> {
@@ -116,11 +122,6 @@ impl<P: Packet> Qdisc<P> for PfifoFast<P> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
         self.bands.iter_mut().find_map(Band::pop)
-    }
-
-    fn head(&self) -> Head {
-        let looks = self.bands.iter().map(|band| band.packets.look());
-        { looks }.find(|look| *look != Head::Nothing).unwrap_or(Head::Nothing)
     }
 
     fn queues(&self) -> &'static [&'static str] {
@@ -217,11 +218,10 @@ mod tests {
     #[test]
     fn its_head_is_that_of_the_first_band_with_any() {
         let (mut qdisc, mut owner) = (pfifo_fast(""), Noted::default());
-        assert_eq!(qdisc.head(), Head::Nothing);
+        assert!(matches!(qdisc.look(), Look::Shown(None)));
         for (dscp, len) in [(2, 300), (0, 200), (4, 100)] {
             qdisc.enqueue(Instant::ZERO, Plain { dscp, ..Plain::new(len) }, &mut owner);
-            let Head::Length(shown) = qdisc.head() else { panic!("{:?}", qdisc.head()) };
-            assert_eq!(shown, len);
+            assert_eq!(qdisc.look().length(), Some(len));
         }
     }
 }

@@ -12,10 +12,11 @@ use super::fq::PRIOMAP as OF_THREE_BANDS;
 use super::pfifo_fast::TXQUEUELEN as OF_PFIFO_FAST;
 use crate::aqm::Managed;
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::{Packet, Plain};
 use crate::param::{Args, Digits, Error, LIMIT, Link, Param, QdiscSpec};
 use crate::params;
-use crate::qdisc::{Backlog, Enqueued, Head, Measure, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc};
 use crate::registry::AnyQdisc;
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -76,6 +77,12 @@ impl<P: Packet> Discipline<P> for Prio<P> {
             band.reconfigure(now, args, *link, owner)
         })
     }
+
+    fn look(&mut self) -> Look<'_, P> {
+        let shows_none = |look: &Look<'_, P>| matches!(look, Look::Shown(None));
+        let mut looks = self.bands.iter_mut().map(AnyQdisc::look);
+        looks.find(|look| !shows_none(look)).unwrap_or(Look::Shown(None))
+    }
 }
 
 /// The names of the bands, in the order in which they are served. `fq` and `pfifo_fast` have the first three.
@@ -101,11 +108,6 @@ impl<P: Packet> Qdisc<P> for Prio<P> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.bands.iter_mut().find_map(|band| band.dequeue(now, owner))
-    }
-
-    fn head(&self) -> Head {
-        let heads = self.bands.iter().map(|band| band.head());
-        { heads }.find(|head| *head != Head::Nothing).unwrap_or(Head::Nothing)
     }
 
     fn next_timer(&self) -> Option<Instant> {
@@ -134,12 +136,7 @@ impl<P: Packet> Qdisc<P> for Prio<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        let mut sum = Backlog::default();
-        for Backlog { packets, bytes } in self.bands.iter().map(|band| band.backlog()) {
-            sum.packets += packets;
-            sum.bytes += bytes;
-        }
-        sum
+        self.bands.iter().map(|band| band.backlog()).sum()
     }
 
     /// Shows how many packets wait in each band.

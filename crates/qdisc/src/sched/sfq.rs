@@ -23,6 +23,7 @@ use super::lengths::{Lengths, Slot};
 use super::slab::{Chain, NIL, Slab};
 use crate::aqm::Periodic;
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Probe, Qdisc, Raw};
@@ -52,6 +53,7 @@ pub struct Sfq<P> {
     red: Option<SlotRed>,
     keys: Option<[u64; 2]>,
     timer: Option<Periodic>,
+    kept: Option<P>,
 }
 
 impl<P: Packet> Discipline<P> for Sfq<P> {
@@ -82,12 +84,17 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
             red,
             keys: None,
             timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
+            kept: None,
         })
     }
 
     /// Does nothing: all parameters are fixed, and nothing follows from the link's rate.
     fn change<O: Owner<P>>(&mut self, _: Instant, _: &Args, _: &Link, _: &mut O) -> Result<(), Error> {
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        Look::Beside(&mut self.kept, &mut self.backlog)
     }
 }
 
@@ -336,7 +343,8 @@ impl<P: Packet> Sfq<P> {
             self.slots[slot as usize].bytes = 0;
             self.packets.append(&mut all, waiting);
         }
-        self.backlog = Backlog::default();
+        let kept = self.kept.as_ref().map(|packet| u64::from(packet.len()));
+        self.backlog = Backlog { packets: u32::from(kept.is_some()), bytes: kept.unwrap_or(0) };
         self.tail = NIL;
         while let Some(packet) = self.packets.pop(&mut all) {
             match self.slot_of(self.bucket(&packet, keys)) {

@@ -17,7 +17,7 @@
 use crate::packet::{Packet, Socket};
 use crate::param::stab::{MPU, MTU, OVERHEAD, TSIZE};
 use crate::param::{Args, Error, Link};
-use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::registry::AnyQdisc;
 use crate::sched::bucket::{LINKLAYER, LinkLayer, in_cells};
 use crate::signal::{Drop, Flipped, Mark, Owner};
@@ -90,6 +90,8 @@ pub struct Token {
     place: u32,
     /// The length by the table.
     len: u32,
+    /// The length without the table.
+    buffered: u32,
     ecn: Ecn,
     dscp: u8,
     priority: u8,
@@ -108,6 +110,9 @@ pub struct Token {
 impl Packet for Token {
     fn len(&self) -> u32 {
         self.len
+    }
+    fn buffered(&self, _len: u32) -> u32 {
+        self.buffered
     }
     fn ecn(&self) -> Ecn {
         self.ecn
@@ -175,6 +180,7 @@ impl<P: Packet> Waiting<P> {
         let token = Token {
             place,
             len,
+            buffered: packet.buffered(packet.len()),
             ecn: packet.ecn(),
             dscp: packet.dscp(),
             priority: packet.priority(),
@@ -344,10 +350,6 @@ impl<P: Packet> Qdisc<P> for Stab<P> {
         let mut exchange = Exchange { waiting: &mut self.waiting, owner };
         let token = self.inner.dequeue(now, &mut Any(&mut exchange))?;
         self.waiting.take(&token)
-    }
-
-    fn head(&self) -> Head {
-        self.inner.head()
     }
 
     fn next_timer(&self) -> Option<Instant> {

@@ -1,32 +1,34 @@
 //! TBF: a token bucket filter over its own queue, or over any other discipline.
 //!
-//! Source: tc-tbf(8), and net/sched/sch_tbf.c and tc's q_tbf.c where the page leaves something open. Tokens come at
-//! `rate` into a bucket of `burst` bytes. A packet leaves when there are tokens for all of it. With `peakrate` a
-//! second, small bucket paces the bursts of the first. A packet that exceeds a bucket could never leave, so it is
-//! dropped on arrival. The queue is a `bfifo` of `limit` bytes. Without `limit` it holds what `rate` (and `peakrate`)
-//! send in `latency`, and the burst. `child` puts another discipline there, which has its own limit.
+//! Source: tc-tbf(8), net/sched/sch_tbf.c and tc's q_tbf.c. Tokens come at `rate` into a bucket of `burst` bytes. A
+//! packet leaves when there are tokens for all of it. With `peakrate` a second, small bucket paces the bursts of the
+//! first. A packet that exceeds a bucket could never leave, so it is dropped on arrival. The queue is a `bfifo` of
+//! `limit` bytes. Without `limit` it holds the burst and what `rate` sends in `latency` (with `peakrate`: or `minburst`
+//! and what `peakrate` sends, if that is less). So a packet waits for up to `latency` and the time of the burst.
+//! `child` puts another discipline there, which has its own limit.
 //!
 //! The filter must know a packet's length before it takes the packet. As in Linux, it looks at the head of
 //! disciplines that show it (the FIFOs, `red`, `choke`, `sfb`): there the packet that waits for tokens is still in
-//! the queue. All other disciplines are asked for a packet, which the filter then keeps: for CoDel this packet has
-//! left the queue. It counts for the backlog, but not for the child's limit (in Linux it does: one packet).
+//! the queue. All other disciplines are asked for a packet, and keep it until it leaves: for CoDel this packet has
+//! left the queue. It counts for the child's limit, and for PIE's law ([`crate::Look`]).
 //!
 //! **A discipline that shows its head is never asked while it is empty**, so `red` and `choke` do not learn that the
 //! link is idle: their average freezes, and stays above `max` forever if all senders fall silent. `idle told` asks
 //! them, as a link does.
 //!
-//! No decision traces exist for `tbf`. It differs from Linux in these points: nanoseconds are rounded as `bucket.rs`
-//! says, and bursts and rates are not rounded to the clock ticks of tc's messages. `tc` has no defaults for rate,
-//! burst and latency. Here they are the link's rate and the values in the manual's example.
+//! Times are Linux's to the nanosecond. A change fills both buckets in Linux; here they keep their bytes. `tc` has no
+//! defaults for rate, burst and latency. Here they are the link's rate and the values in the manual's example.
 
-use super::bucket::{ANY_RATE, Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE, Weight};
+use super::bucket::{ANY_RATE, Bucket, CHILD, IDLE, Idle, LINKLAYER, MPU, OVERHEAD, RATE};
 use super::fifo::{Bfifo, LIMIT_BYTES};
+use super::pace::Pace;
 use crate::discipline::Discipline;
+use crate::kept::{Kept, Look};
 use crate::packet::Packet;
 use crate::packet::Plain;
 use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec, us};
 use crate::params;
-use crate::qdisc::{Backlog, Enqueued, Head, Probe, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
 use crate::registry::{AnyQdisc, parse_inner};
 use crate::signal::{Drop, Owner};
 use alloc::format;
@@ -35,16 +37,15 @@ use goodqueue_units::{Duration, Instant, Rate};
 /// `tc`'s `tbf`.
 pub struct Tbf<P> {
     child: AnyQdisc<P>,
-    /// The packet that waits for tokens, if the child had to hand it over.
-    kept: Option<P>,
+    /// A packet of this filter that was taken out for a shaper above it.
+    kept: Kept<P>,
     /// Whether the filter also asks a child whose head shows that it is empty.
     tells_idle: bool,
     bucket: Bucket,
     peak: Option<Bucket>,
-    weight: Weight,
     /// Length of the longest packet that fits into both buckets.
     longest: u64,
-    /// The time when the waiting packet may leave.
+    /// The watchdog: when a packet may leave. As in Linux it stands until it fires or gets another time.
     wake: Option<Instant>,
 }
 
@@ -64,14 +65,17 @@ const LIMIT: Param<Option<u64>> =
         .once()
         .zero_is_unset()
         .abbreviates();
-const LATENCY: Param<Option<Duration>> =
-    Param::time("latency", "longest wait in the filter's own queue; unset, and no limit set: 70ms")
-        .range(us(1), us(u32::MAX as u64))
-        .once()
-        .zero_is_unset()
-        .abbreviates()
-        .excludes(&LIMIT)
-        .source("tc-tbf(8), the example");
+const LATENCY: Param<Option<Duration>> = Param::time(
+    "latency",
+    "what its own queue holds beside the burst: a packet waits up to latency + burst / rate; unset, and no limit set: \
+     70ms",
+)
+.range(us(1), us(u32::MAX as u64))
+.once()
+.zero_is_unset()
+.abbreviates()
+.excludes(&LIMIT)
+.source("tc-tbf(8), the example");
 const PEAKRATE: Param<Option<Rate>> = ANY_RATE
     .named("peakrate")
     .abbreviates()
@@ -112,20 +116,22 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
             AnyQdisc::build(child, &below)?
         } else {
             let latency = latency.unwrap_or(Duration::from_millis(70));
-            let of_rate = rate.bytes_in(latency).saturating_add(burst);
-            let of_peak = peakrate.map_or(u64::MAX, |peak| peak.bytes_in(latency).saturating_add(minburst));
+            let of_rate = queue_of(rate, latency, burst);
+            let of_peak = peakrate.map_or(u64::MAX, |peak| queue_of(peak, latency, minburst));
             let mut queue = Args::defaults(const { &Bfifo::<Plain>::SPEC });
             queue.put(&LIMIT_BYTES, limit.unwrap_or(of_rate.min(of_peak)));
             AnyQdisc::build(&queue, &below)?
         };
-        let weight = Weight::new(args);
+        let bucket = |rate: Rate, bytes: u64| {
+            let pace = Pace::new(rate, args);
+            Bucket::new(rate, pace, pace.time(bytes as u32))
+        };
         Ok(Self {
             child,
-            kept: None,
+            kept: Kept::default(),
             tells_idle: args.get(&IDLE) == Idle::Told,
-            bucket: Bucket::new(rate, weight.of(burst)),
-            peak: peakrate.map(|peakrate| Bucket::new(peakrate, weight.of(minburst))),
-            weight,
+            bucket: bucket(rate, burst),
+            peak: peakrate.map(|peakrate| bucket(peakrate, minburst)),
             longest: if peakrate.is_some() { burst.min(minburst) } else { burst },
             wake: None,
         })
@@ -143,24 +149,30 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
         self.tells_idle = fresh.tells_idle;
         self.bucket = self.bucket.poured_into(fresh.bucket, now);
         self.peak = fresh.peak.map(|fresh| self.peak.map_or(fresh, |peak| peak.poured_into(fresh, now)));
-        (self.weight, self.longest) = (fresh.weight, fresh.longest);
+        self.longest = fresh.longest;
         self.wake = self.wake.map(|_| now); // the new parameters change how long the packet must wait
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.kept.look()
     }
 }
 
 impl<P: Packet> Tbf<P> {
     /// Returns the length of the packet that would leave next.
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
-        if self.kept.is_none() {
-            match self.child.head() {
-                Head::Length(len) => return Some(len),
-                Head::Nothing if !self.tells_idle => return None,
-                Head::Nothing | Head::Unknown => self.kept = self.child.dequeue(now, owner),
-            }
+        if self.tells_idle && matches!(self.child.look(), Look::Shown(None)) {
+            self.child.dequeue(now, owner)?;
         }
-        self.kept.as_ref().map(P::len)
+        self.child.peek(now, owner)
     }
+}
+
+/// Returns the bytes that a queue at `rate` holds, as `tc` computes them: what the rate sends in `latency`, and a bucket.
+fn queue_of(rate: Rate, latency: Duration, bucket: u64) -> u64 {
+    let (bytes_per_s, us) = ((rate.as_bps() / 8) as f64, (latency.as_nanos() / 1000) as f64);
+    (bytes_per_s * us / 1e6 + bucket as f64) as u64
 }
 
 impl<P: Packet> Qdisc<P> for Tbf<P> {
@@ -174,26 +186,25 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
     }
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        self.wake = None;
-        let weight = loop {
+        let len = loop {
             let len = self.next(now, owner)?;
             if u64::from(len) <= self.longest {
-                break self.weight.of(len.into());
+                break len;
             }
             // A change since its arrival has made a bucket too small for the packet.
-            let packet = self.kept.take().or_else(|| self.child.dequeue(now, owner));
+            let packet = self.child.take(now, owner);
             packet.into_iter().for_each(|packet| owner.dropped(packet, Drop::Overlimit));
         };
         let buckets = || core::iter::once(&self.bucket).chain(&self.peak);
-        let wait = buckets().map(|bucket| bucket.wait(now, bucket.cost(weight))).max();
+        let wait = buckets().map(|bucket| bucket.wait(now, bucket.cost(len))).max();
         if let Some(wait) = wait.filter(|wait| *wait > Duration::ZERO) {
             self.wake = Some(now + wait);
             return None;
         }
         for bucket in core::iter::once(&mut self.bucket).chain(&mut self.peak) {
-            bucket.charge(now, bucket.cost(weight), i64::MIN);
+            bucket.charge(now, bucket.cost(len), i64::MIN);
         }
-        self.kept.take().or_else(|| self.child.dequeue(now, owner))
+        self.child.take(now, owner)
     }
 
     fn queues(&self) -> &'static [&'static str] {
@@ -224,9 +235,7 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        let Backlog { packets, bytes } = self.child.backlog();
-        let kept = self.kept.as_ref().map_or(0, |packet| u64::from(packet.len()));
-        Backlog { packets: packets + u32::from(self.kept.is_some()), bytes: bytes + kept }
+        [self.child.backlog(), self.kept.backlog].into_iter().sum()
     }
 
     fn probe(&self, probe: &mut dyn Probe) {

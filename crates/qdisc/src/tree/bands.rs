@@ -95,10 +95,14 @@ impl<P: Packet> Bands<P> {
         self.rounds.take(&mut self.children, now, owner)
     }
 
-    /// Returns the length of the packet that would leave next, or nothing if only a dequeue shows it.
-    pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Option<u32>> {
-        let shows = self.setup.shows_head;
-        shows.then(|| (0..self.setup.strict).find_map(|at| self.children.peek(at, now, owner).0))
+    /// Returns whether the next packet is shown without being taken.
+    pub(super) fn shows_head(&self) -> bool {
+        self.setup.shows_head
+    }
+
+    /// Returns the length of the packet that would leave next (`prio_peek`).
+    pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
+        (0..self.setup.strict).find_map(|at| self.children.peek(at, now, owner).0)
     }
 
     pub(super) fn backlog(&self) -> Backlog {
@@ -119,9 +123,10 @@ impl<P: Packet> Bands<P> {
         self.children.next_timer()
     }
 
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        for at in self.children.on_timer(now, owner) {
-            self.rounds.remove(at);
-        }
+    /// Does what [`super::child::Child::on_timer`] says.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> bool {
+        let (asks, emptied) = self.children.on_timer(now, owner);
+        emptied.into_iter().for_each(|at| self.rounds.remove(at));
+        asks
     }
 }

@@ -1,8 +1,8 @@
 //! The discipline of a class, as the scheduler above it sees it.
 //!
 //! Source: `qdisc_peek_dequeued` and `qdisc_dequeue_peeked` (include/net/sch_generic.h). A scheduler that must know a
-//! packet's length takes the packet out of a discipline that cannot show it, and keeps it. The packet still counts for
-//! the class. (In Linux it counts for the discipline's own limit, too.)
+//! packet's length has the packet taken out of a discipline that cannot show it. The packet still counts for the class.
+//! A leaf keeps it itself, because it counts for the leaf's limit and law, too ([`crate::kept`]).
 
 use super::bands::Bands;
 use super::drr::Drr;
@@ -83,7 +83,7 @@ macro_rules! each {
 /// A discipline below a scheduler.
 pub(super) struct Child<P> {
     node: Node<P>,
-    /// The packet that would leave next, if the discipline had to hand it over to show it.
+    /// The packet that would leave next, if a scheduler here had to hand it over to show it.
     kept: Option<P>,
 }
 
@@ -134,27 +134,26 @@ impl<P: Packet> Child<P> {
         if self.kept.is_some() {
             return (self.kept.take(), false);
         }
-        let before = each!(&self.node, own => own.backlog().packets);
-        let packet = each!(&mut self.node, own => own.dequeue(now, owner));
-        let after = each!(&self.node, own => own.backlog().packets);
-        let has_dropped = before > after + u32::from(packet.is_some());
+        let before = self.backlog().packets;
+        let packet = match &mut self.node {
+            Node::Leaf(leaf) => return leaf.take(now, owner),
+            Node::Htb(own) => own.dequeue(now, owner),
+            Node::Hfsc(own) => own.dequeue(now, owner),
+            Node::Drr(own) => own.dequeue(now, owner),
+            Node::Bands(own) => own.dequeue(now, owner),
+        };
         // The count of a discipline with classes includes the packet until it has returned it.
-        let counts_packet = packet.is_some() && !matches!(self.node, Node::Leaf(_));
-        (packet, has_dropped && after == 0 && !counts_packet)
+        let emptied = packet.is_none() && before > 0 && self.backlog().packets == 0;
+        (packet, emptied)
     }
 
     /// Returns the length of the packet that would leave next, and the flag of [`Child::take`].
     pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
         if self.kept.is_none() {
-            if let Node::Leaf(leaf) = &self.node
-                && let Some(length) = leaf.shown()
-            {
-                return (length, false);
-            }
-            if let Node::Bands(bands) = &mut self.node
-                && let Some(length) = bands.peek(now, owner)
-            {
-                return (length, false);
+            match &mut self.node {
+                Node::Leaf(leaf) => return leaf.peek(now, owner),
+                Node::Bands(bands) if bands.shows_head() => return (bands.peek(now, owner), false),
+                _ => {}
             }
             let (packet, emptied) = self.take(now, owner);
             self.kept = packet;
@@ -177,8 +176,10 @@ impl<P: Packet> Child<P> {
         each!(&self.node, own => own.next_timer())
     }
 
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        each!(&mut self.node, own => own.on_timer(now, owner));
+    /// Runs the timers that are due. Returns whether the link is to be asked for a packet (`__netif_schedule`): the
+    /// watchdog of a discipline that holds packets back does so, and the clock of a law does not.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> bool {
+        each!(&mut self.node, own => own.on_timer(now, owner))
     }
 
     /// Returns whether the discipline gives a packet whenever one waits.

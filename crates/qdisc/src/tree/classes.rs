@@ -123,18 +123,19 @@ impl<P: Packet> Children<P> {
         self.timers.first().map(|(due, _)| *due)
     }
 
-    /// Runs the timers that are due. Returns the children that have become empty by it.
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Vec<u32> {
+    /// Runs the timers that are due. Returns whether the link is to be asked ([`Child::on_timer`]), and the children
+    /// that have become empty.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (bool, Vec<u32>) {
         let due: Vec<u32> =
             self.timers.iter().take_while(|(due, _)| *due <= now).map(|(_, at)| *at).collect();
-        let mut emptied = Vec::new();
+        let (mut asks, mut emptied) = (false, Vec::new());
         for at in due {
             let before = self.packets(at);
-            self.with(at, (), |child| child.on_timer(now, owner));
+            asks |= self.with(at, false, |child| child.on_timer(now, owner));
             if before > 0 && self.packets(at) == 0 {
                 emptied.push(at);
             }
         }
-        emptied
+        (asks, emptied)
     }
 }

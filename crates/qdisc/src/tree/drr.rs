@@ -82,9 +82,10 @@ impl<P: Packet> Drr<P> {
         self.children.next_timer()
     }
 
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        for at in self.children.on_timer(now, owner) {
-            self.rounds.remove(at);
-        }
+    /// Does what [`super::child::Child::on_timer`] says.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> bool {
+        let (asks, emptied) = self.children.on_timer(now, owner);
+        emptied.into_iter().for_each(|at| self.rounds.remove(at));
+        asks
     }
 }

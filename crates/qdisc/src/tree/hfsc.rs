@@ -25,8 +25,17 @@ use goodqueue_units::{Duration, Instant};
 
 /// `PSCHED_SHIFT`: ticks are 64 ns.
 const TICK: u32 = 6;
+/// How long ago the machine booted when the link's clock begins, in nanoseconds: a whole number of ticks. In Linux the
+/// first curve of a class begins at the boot (`rtsc_init`). If a class got its first packet then, its curves would not
+/// begin with that packet, as they do at any later time (`rtsc_min`).
+const UPTIME: u64 = 3_600_000_000_000;
 /// `HFSC_CLASSIFY_MAX_DRIFT`: hops of a filter that do not go down the tree.
 const MOST_DRIFT: u32 = 8;
+
+/// Returns the time of the curves, in ticks since the boot (`psched_get_time`).
+fn ticks(now: Instant) -> u64 {
+    now.as_nanos().saturating_add(UPTIME) >> TICK
+}
 
 /// The `hfsc` of a tree.
 pub(super) struct Hfsc<P> {
@@ -36,6 +45,7 @@ pub(super) struct Hfsc<P> {
     children: Children<P>,
     default: u16,
     eligible: Order,
+    /// The watchdog. As in Linux it stands until it fires or gets another time, whatever is taken before.
     wake: Option<Instant>,
 }
 
@@ -100,7 +110,7 @@ impl<P: Packet> Hfsc<P> {
         let is_listed = class.fsc.is_some() && class.nactive > 0 || class.el_entry.is_some();
         if is_first && !is_listed {
             let (has_rt, has_ls) = (class.rsc.is_some(), class.fsc.is_some());
-            let time = now.as_nanos() >> TICK;
+            let time = ticks(now);
             if has_rt {
                 self.init_ed(at, len, time);
             }
@@ -125,16 +135,16 @@ impl<P: Packet> Hfsc<P> {
     }
 
     pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        self.wake = None;
         if self.children.backlog().packets == 0 {
             return None;
         }
-        let time = now.as_nanos() >> TICK;
+        let time = ticks(now);
         let by_deadline = self.earliest_deadline(time);
         let Some(at) = by_deadline.or_else(|| self.least_virtual_time(time)) else {
-            self.wake = self
-                .next_event()
-                .map(|tick| Instant::from_nanos(tick << TICK).max(now + Duration::from_nanos(1)));
+            if let Some(tick) = self.next_event() {
+                let due = Instant::from_nanos((tick << TICK).saturating_sub(UPTIME));
+                self.wake = Some(due.max(now + Duration::from_nanos(1)));
+            }
             return None;
         };
         let (packet, emptied) = self.children.take(at, now, owner);
@@ -354,10 +364,11 @@ impl<P: Packet> Hfsc<P> {
         self.wake.into_iter().chain(self.children.next_timer()).min()
     }
 
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        self.wake = self.wake.filter(|due| *due > now);
-        for at in self.children.on_timer(now, owner) {
-            self.forget(at);
-        }
+    /// Does what [`super::child::Child::on_timer`] says.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> bool {
+        let is_awake = self.wake.take_if(|due| *due <= now).is_some();
+        let (asks, emptied) = self.children.on_timer(now, owner);
+        emptied.into_iter().for_each(|at| self.forget(at));
+        is_awake || asks
     }
 }

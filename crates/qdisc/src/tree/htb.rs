@@ -73,6 +73,7 @@ pub(super) struct Htb<P> {
     clock: i64,
     /// How long the wire held packets back that a class might have sent.
     wire: Held,
+    /// The watchdog. As in Linux it stands until it fires or gets another time, whatever is taken before.
     wake: Option<Instant>,
 }
 
@@ -211,7 +212,6 @@ impl<P: Packet> Htb<P> {
     }
 
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        self.wake = None;
         if let Some(packet) = self.direct.pop_front() {
             self.direct_bytes -= u64::from(packet.len());
             return Some(packet);
@@ -236,9 +236,7 @@ impl<P: Packet> Htb<P> {
                 }
             }
         }
-        // A child may have dropped all that waited.
-        self.wake =
-            (self.children.backlog().packets > 0).then(|| Instant::from_nanos(next.max(self.now + 1) as u64));
+        self.wake = Some(Instant::from_nanos(next.max(self.now + 1) as u64));
         None
     }
 
@@ -381,11 +379,12 @@ impl<P: Packet> Htb<P> {
         self.wake.into_iter().chain(self.children.next_timer()).min()
     }
 
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+    /// Does what [`super::child::Child::on_timer`] says.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> bool {
         self.clock = now.as_nanos() as i64;
-        self.wake = self.wake.filter(|due| *due > now);
-        for at in self.children.on_timer(now, owner) {
-            self.deactivate(at);
-        }
+        let is_awake = self.wake.take_if(|due| *due <= now).is_some();
+        let (asks, emptied) = self.children.on_timer(now, owner);
+        emptied.into_iter().for_each(|at| self.deactivate(at));
+        is_awake || asks
     }
 }

@@ -1,8 +1,9 @@
 //! A discipline without classes, made when its first packet comes: most of ten thousand subscribers are idle.
 
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};
-use crate::qdisc::{Backlog, Enqueued, Head, Qdisc};
+use crate::qdisc::{Backlog, Enqueued, Qdisc};
 use crate::registry::AnyQdisc;
 use crate::signal::Owner;
 use alloc::sync::Arc;
@@ -15,6 +16,9 @@ pub(super) struct Pattern {
     is_work_conserving: bool,
     /// Whether the discipline shows the length of its head. It then has none while it is empty.
     shows_head: bool,
+    /// Whether the discipline reports what a dequeue has dropped when the packet that leaves no longer counts
+    /// (`codel_qdisc_dequeue`, `fq_codel_dequeue`). Others report each drop while that packet still waits.
+    reports_last: bool,
     /// Whether the discipline has a timer from the beginning, so that it cannot be made later.
     is_at_once: bool,
 }
@@ -25,13 +29,14 @@ impl Pattern {
     /// # Errors
     /// Fails as [`AnyQdisc::build`] does.
     pub(super) fn new<P: Packet>(args: Args, link: Link) -> Result<Self, Error> {
-        let made = AnyQdisc::<P>::build(&args, &link)?;
+        let mut made = AnyQdisc::<P>::build(&args, &link)?;
         Ok(Self {
+            is_work_conserving: made.is_work_conserving(),
+            shows_head: matches!(made.look(), Look::Shown(_)),
+            reports_last: ["codel", "fq_codel"].contains(&args.spec.name),
+            is_at_once: made.next_timer().is_some(),
             args,
             link,
-            is_work_conserving: made.is_work_conserving(),
-            shows_head: made.head() == Head::Nothing,
-            is_at_once: made.next_timer().is_some(),
         })
     }
 }
@@ -66,18 +71,25 @@ impl<P: Packet> Leaf<P> {
         }
     }
 
-    pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        self.made.as_mut()?.dequeue(now, owner)
+    /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
+    /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
+    pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
+        let Some(qdisc) = &mut self.made else { return (None, false) };
+        let before = qdisc.backlog().packets;
+        let packet = qdisc.take(now, owner);
+        let after = qdisc.backlog().packets;
+        let has_dropped = before > after + u32::from(packet.is_some());
+        let is_told = packet.is_none() || self.pattern.reports_last;
+        (packet, has_dropped && after == 0 && is_told)
     }
 
-    /// Returns the length of the head, or that there is none. The outer `None`: the discipline does not show it.
-    pub(super) fn shown(&self) -> Option<Option<u32>> {
-        match self.made.as_ref().map(Qdisc::head) {
-            Some(Head::Length(len)) => Some(Some(len)),
-            Some(Head::Unknown) => None,
-            Some(Head::Nothing) => Some(None),
-            None => self.pattern.shows_head.then_some(None),
-        }
+    /// Returns the length of the packet that would leave next, and the flag of [`Leaf::take`]. A packet that the
+    /// discipline keeps counts before it reports what it has dropped (`codel_peek`, `fq_codel_peek`).
+    pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
+        let Some(qdisc) = &mut self.made else { return (None, false) };
+        let before = qdisc.backlog().packets;
+        let len = qdisc.peek(now, owner);
+        (len, before > 0 && qdisc.backlog().packets == 0)
     }
 
     pub(super) fn backlog(&self) -> Backlog {
@@ -88,10 +100,12 @@ impl<P: Packet> Leaf<P> {
         self.made.as_ref()?.next_timer()
     }
 
-    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
+    /// Runs the timer. Returns whether the link is to be asked, which is so if the discipline holds packets back.
+    pub(super) fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> bool {
         if let Some(qdisc) = &mut self.made {
             qdisc.on_timer(now, owner);
         }
+        !self.pattern.is_work_conserving
     }
 
     pub(super) fn is_work_conserving(&self) -> bool {

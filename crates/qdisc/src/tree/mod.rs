@@ -27,10 +27,11 @@ mod id;
 mod leaf;
 mod params;
 mod plan;
-mod rate;
 mod rounds;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod watchdogs;
 mod words;
 
 pub use child::Decision;
@@ -54,6 +55,10 @@ pub struct Tree<P> {
     args: Args,
     link: Link,
     is_work_conserving: bool,
+    /// Whether the last call of the link found nothing to send, so that the link asks again after each timer.
+    is_idle: bool,
+    /// When the clock of a law ticked on an idle link. The link asks then, and Linux's does not.
+    ticked: Option<Instant>,
 }
 
 impl<P: Packet> Tree<P> {
@@ -61,7 +66,15 @@ impl<P: Packet> Tree<P> {
     pub(crate) fn build(args: &Args, plan: &Plan, link: &Link) -> Result<Self, Error> {
         let root = build::root(plan, args, *link)?;
         let is_work_conserving = root.is_work_conserving();
-        Ok(Self { root, root_id: plan.root(), args: args.clone(), link: *link, is_work_conserving })
+        Ok(Self {
+            root,
+            root_id: plan.root(),
+            args: args.clone(),
+            link: *link,
+            is_work_conserving,
+            is_idle: true,
+            ticked: None,
+        })
     }
 
     /// Returns the class to which `packet` goes.
@@ -99,6 +112,7 @@ impl<P: Packet> Tree<P> {
 
 impl<P: Packet> Qdisc<P> for Tree<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
+        self.ticked = None;
         let words = fields::of(&packet, owner);
         match self.root.offer(now, packet, &words, owner) {
             Offered::Queued => Enqueued::Success,
@@ -106,8 +120,16 @@ impl<P: Packet> Qdisc<P> for Tree<P> {
         }
     }
 
+    /// Takes the next packet. It gives nothing if the link asks because a law's clock has ticked: in Linux only an
+    /// arrival or the watchdog of a shaper makes an idle link ask (`__netif_schedule`), and a class whose time has come
+    /// meanwhile waits for its own watchdog.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        self.root.take(now, owner).0
+        if self.ticked.take() == Some(now) {
+            return None;
+        }
+        let packet = self.root.take(now, owner).0;
+        self.is_idle = packet.is_none();
+        packet
     }
 
     fn next_timer(&self) -> Option<Instant> {
@@ -119,7 +141,8 @@ impl<P: Packet> Qdisc<P> for Tree<P> {
     }
 
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        self.root.on_timer(now, owner);
+        let asks = self.root.on_timer(now, owner);
+        self.ticked = (self.is_idle && !asks).then_some(now);
     }
 
     fn backlog(&self) -> Backlog {

@@ -87,6 +87,18 @@ fn the_queues_of_an_ifb_hold_32_packets() {
     }
 }
 
+/// The root's size table is not lost, whether the commands are one line or several.
+#[test]
+fn a_tree_in_one_line_keeps_the_table_of_its_root() {
+    let commands = "tc qdisc add dev e root handle 1: stab linklayer atm overhead 44 htb default 1; \
+        tc class add dev e parent 1: classid 1:1 htb rate 1mbit";
+    let of_line = parse_line(commands).unwrap();
+    let of_file = crate::registry::parse_tree(&commands.replace("; ", "\n")).unwrap();
+    assert!(of_line.stab().is_some(), "{of_line}");
+    assert_eq!(of_line.to_string(), of_file.to_string());
+    assert_eq!(parse_line(&of_line.to_string()).unwrap().to_string(), of_line.to_string());
+}
+
 /// What Linux refuses is refused, with its words.
 #[test]
 fn a_wrong_tree_is_refused_in_one_line() {

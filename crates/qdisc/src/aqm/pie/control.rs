@@ -61,15 +61,16 @@ impl Control {
     pub(super) fn step(&self, params: &Params, delay: u64, old: u64) -> i64 {
         let rung = params.rules.ladder.iter().rev().find(|(below, _)| self.prob < MAX_PROB / below);
         let shift = 4 + rung.map_or(0, |(_, halvings)| *halvings);
-        let gain = |sixteenths: u64| i128::from((sixteenths * (MAX_PROB / TICKS_PER_SECOND)) >> shift);
-        let delta = gain(params.alpha) * (i128::from(delay) - i128::from(params.target))
-            + gain(params.beta) * (i128::from(delay) - i128::from(old));
-        let mut delta = delta.clamp(-1 << 62, 1 << 62) as i64; // delays of many minutes all count the same
+        let gain = |sixteenths: u64| (sixteenths * (MAX_PROB / TICKS_PER_SECOND)) >> shift;
+        // Linux has numbers of 64 bits here, which wrap if a packet has waited for some 100 s.
+        let change = |gain: u64, from: u64| gain.wrapping_mul(delay.wrapping_sub(from));
+        let mut delta =
+            change(gain(params.alpha), params.target).wrapping_add(change(gain(params.beta), old)) as i64;
         if delta > (MAX_PROB / 50) as i64 && self.prob >= params.rules.capped_from {
             delta = (MAX_PROB / 100 * 2) as i64;
         }
         if delay > ticks(Duration::from_millis(250)) {
-            delta += params.rules.boost as i64;
+            delta = delta.wrapping_add(params.rules.boost as i64);
         }
         delta
     }

@@ -40,6 +40,7 @@ mod turns;
 use super::drr::memory_of;
 use super::slab::Slab;
 use crate::discipline::Discipline;
+use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
@@ -84,6 +85,7 @@ pub struct Cake<P> {
     ack_filter: AckFilter,
     current_tin: usize,
     current_flow: u16,
+    kept: Option<P>,
 }
 
 impl<P: Packet> Discipline<P> for Cake<P> {
@@ -115,6 +117,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             ack_filter: args.get(&ACK_FILTER),
             current_tin: 0,
             current_flow: 0,
+            kept: None,
         })
     }
 
@@ -142,6 +145,10 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             self.overflow(now, owner);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        Look::Beside(&mut self.kept, &mut self.backlog)
     }
 }
 
@@ -282,7 +289,7 @@ impl<P: Packet> Cake<P> {
         let Some(place) = ack_filter::superfluous(aggressive, &header, headers) else { return };
         let queue = &mut self.tins[tin].flows[usize::from(flow)].queue;
         let Some(packet) = self.packets.take(queue, place) else { return };
-        self.forget(tin, flow, packet.len());
+        self.forget(tin, flow, &packet);
         if self.ingress {
             self.charge(tin, now, &packet, true);
         }
@@ -322,31 +329,32 @@ impl<P: Packet> Cake<P> {
         let len = packet.len();
         let tin = &mut self.tins[tin];
         let flow = &mut tin.flows[usize::from(flow)];
+        self.memory += memory_of(packet.buffered(len));
         self.packets.push(&mut flow.queue, packet);
         flow.bytes += len;
         tin.bytes += u64::from(len);
         self.backlog.packets += 1;
         self.backlog.bytes += u64::from(len);
-        self.memory += memory_of(len);
     }
 
     /// Takes the oldest packet of a flow. The caller updates the heap.
     #[inline]
     fn pull(&mut self, tin: usize, flow: u16) -> Option<P> {
         let packet = self.packets.pop(&mut self.tins[tin].flows[usize::from(flow)].queue)?;
-        self.forget(tin, flow, packet.len());
+        self.forget(tin, flow, &packet);
         Some(packet)
     }
 
-    /// Subtracts a packet of `len` bytes, which waits no longer.
+    /// Subtracts `packet`, which waits no longer.
     #[inline]
-    fn forget(&mut self, tin: usize, flow: u16, len: u32) {
+    fn forget(&mut self, tin: usize, flow: u16, packet: &P) {
+        let len = packet.len();
         let tin = &mut self.tins[tin];
         tin.bytes -= u64::from(len);
         tin.flows[usize::from(flow)].bytes -= len;
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(len);
-        self.memory -= memory_of(len);
+        self.memory -= memory_of(packet.buffered(len));
     }
 
     /// Drops the oldest packet of the longest queue, and returns that queue's key.

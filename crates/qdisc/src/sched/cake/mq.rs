@@ -13,6 +13,7 @@
 
 use super::{Cake, params};
 use crate::discipline::Discipline;
+use crate::kept::{Kept, Look};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
@@ -62,6 +63,7 @@ pub struct CakeMq<P> {
     at: usize,
     /// Whether the caller says which queue a call is of.
     is_pinned: bool,
+    kept: Kept<P>,
 }
 
 impl<P: Packet> Discipline<P> for CakeMq<P> {
@@ -78,7 +80,7 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
             Ok(Queue { cake, last_active, last_checked_active, active: 1, is_called: false })
         };
         let queues = (0..args.get(&params::TX_QUEUES)).map(queue).collect::<Result<Vec<_>, Error>>()?;
-        Ok(Self { rate: queues[0].cake.rate, queues, at: 0, is_pinned: false })
+        Ok(Self { rate: queues[0].cake.rate, queues, at: 0, is_pinned: false, kept: Kept::default() })
     }
 
     fn change<O: Owner<P>>(
@@ -96,6 +98,10 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
             queue.share(self.rate);
         }
         Ok(())
+    }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.kept.look()
     }
 }
 
@@ -149,9 +155,7 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
         if self.is_pinned {
             return of(&self.queues[self.at]);
         }
-        let sum =
-            |a: Backlog, b: Backlog| Backlog { packets: a.packets + b.packets, bytes: a.bytes + b.bytes };
-        self.queues.iter().map(of).fold(Backlog::default(), sum)
+        self.queues.iter().map(of).chain([self.kept.backlog]).sum()
     }
 
     /// Shows the queue of the last call.

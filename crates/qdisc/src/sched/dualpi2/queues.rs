@@ -1,6 +1,7 @@
 //! The two queues and their scheduler.
 
 use crate::fifo::Fifo;
+use crate::kept::Kept;
 use crate::packet::Packet;
 use crate::qdisc::{Measure, Moment, Probe, Raw};
 use crate::sched::drr::memory_of;
@@ -32,6 +33,8 @@ pub(super) struct Queues<P> {
     classic: Fifo<P>,
     /// Whether Linux's step applies, for each packet of `low`.
     steps: VecDeque<bool>,
+    /// The packet that was taken out for a shaper. In Linux it counts for the whole, and in neither queue.
+    pub(super) kept: Kept<P>,
     /// Bytes of memory, see [`memory_of`].
     pub(super) memory: u64,
     credit: i64,
@@ -53,6 +56,7 @@ impl<P: Packet> Queues<P> {
             low: Fifo::default(),
             classic: Fifo::default(),
             steps: VecDeque::new(),
+            kept: Kept::default(),
             memory: 0,
             credit: initial,
             initial,
@@ -77,11 +81,11 @@ impl<P: Packet> Queues<P> {
     }
 
     pub(super) fn packets(&self) -> u32 {
-        (self.low.len() + self.classic.len()) as u32
+        (self.low.len() + self.classic.len()) as u32 + self.kept.backlog.packets
     }
 
     pub(super) fn bytes(&self) -> u64 {
-        self.low.bytes() + self.classic.bytes()
+        self.low.bytes() + self.classic.bytes() + self.kept.backlog.bytes
     }
 
     /// Returns the time that the head of a queue has waited, or 0 for an empty queue.
@@ -90,7 +94,7 @@ impl<P: Packet> Queues<P> {
     }
 
     pub(super) fn push(&mut self, packet: P, side: Side, steps: bool) {
-        self.memory += memory_of(packet.len());
+        self.memory += memory_of(packet.buffered(packet.len()));
         match side {
             Side::Low => {
                 self.low.push(packet);
@@ -106,7 +110,7 @@ impl<P: Packet> Queues<P> {
             Side::Low => (self.low.pop()?, self.steps.pop_front().unwrap_or(false)),
             Side::Classic => (self.classic.pop()?, false),
         };
-        self.memory -= memory_of(packet.len());
+        self.memory -= memory_of(packet.buffered(packet.len()));
         Some((packet, steps))
     }
 

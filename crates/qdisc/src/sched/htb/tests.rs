@@ -14,28 +14,46 @@ fn departures(line: &str) -> Vec<u64> {
 }
 
 /// 800 ns per byte. With 1600 bytes the first frame leaves 86 bytes, which is no debt. So the second goes, too, and
-/// leaves -1428: 1.1424 ms. Then one frame leaves every 1.2112 ms. With one byte the first frame leaves -1513: 1.2104
-/// ms, and then as on a serial link. A kernel showed both (two frames back to back by default; `burst 1b` as a link).
+/// leaves -1428: 1.1424 ms. Then one frame leaves every 1.2112 ms. `tc` of Linux 6.1 sends whole microseconds of burst,
+/// of which one byte (800 ns) is none: the first frame leaves -1514, and then as on a serial link. A kernel showed both (two frames back to back by default; `burst 1b` as a link).
 #[test]
 fn a_packet_leaves_while_there_is_no_debt() {
     let two = [0, 0, 1_142_400, 2_353_600];
     assert_eq!(departures("htb rate 10mbit"), two);
     assert_eq!(departures("htb rate 10mbit burst 1600 cburst 1600 child codel"), two);
-    assert_eq!(departures("htb rate 10mbit burst 1b cburst 1b"), [0, 1_210_400, 2_421_600, 3_632_800]);
+    assert_eq!(departures("htb rate 10mbit burst 1b cburst 1b"), [0, 1_211_200, 2_422_400, 3_633_600]);
     // The smaller bucket decides.
-    assert_eq!(departures("htb rate 10mbit burst 10kb cburst 1b"), [0, 1_210_400, 2_421_600, 3_632_800]);
+    assert_eq!(departures("htb rate 10mbit burst 10kb cburst 1b"), [0, 1_211_200, 2_422_400, 3_633_600]);
     // With a ceiling of 100 Mbit/s (80 ns per byte) the burst leaves at that rate.
     assert_eq!(
         departures("htb rate 10mbit ceil 100mbit burst 10kb cburst 1b"),
-        [0, 121_040, 242_160, 363_280]
+        [0, 121_120, 242_240, 363_360]
     );
 }
 
-/// `tc` adds to its 1600 bytes the bytes that the rate sends in a nanosecond: at 80 Gbit/s 1610 bytes, 161 ns. The
-/// first frame leaves 161 - 151 = 10 ns, the second owes 141, and the third 151 more.
+/// `tc` adds to its 1600 bytes the bytes that the rate sends in a nanosecond: at 80 Gbit/s 1610 bytes, 161 ns. `tc` of
+/// Linux 6.1 cuts this to whole microseconds, which are none, and each frame waits for the 151 ns of the one before. Since
+/// iproute2 6.14 these are 3 ticks of 64 ns: the first frame leaves 192 - 151 = 41 ns, the second owes 110.
 #[test]
 fn a_fast_class_has_a_burst_of_what_it_sends_in_a_nanosecond_more() {
-    assert_eq!(departures("htb rate 80gbit"), [0, 0, 141, 292]);
+    assert_eq!(departures("htb rate 80gbit"), [0, 151, 302, 453]);
+    let args = parse_line("htb rate 80gbit").unwrap().in_release(goodqueue_units::Release::Linux7_3);
+    let newer = AnyQdisc::build(&args, &LINK).unwrap();
+    assert_eq!(sched::departures(newer, &[1514; 4]), [0, 0, 110, 261]);
+}
+
+/// A line is the tree of one class: both have Linux's nanoseconds and its rounding of bursts.
+#[cfg(feature = "emulation")]
+#[test]
+fn a_line_is_the_tree_of_one_class() {
+    for words in
+        ["rate 3mbit", "rate 3mbit burst 5000", "rate 777kbit ceil 7mbit cburst 3k overhead 26 linklayer atm"]
+    {
+        let tree = std::format!(
+            "tc qdisc add dev e root handle 1: htb default 1; tc class add dev e parent 1: classid 1:1 htb {words}"
+        );
+        assert_eq!(departures(&std::format!("htb {words}")), departures(&tree), "{words}");
+    }
 }
 
 /// 60 s at 1 kbit/s are 7500 bytes: a packet of 9000 bytes owes 72 s less the burst. sch_htb.c: a debt of a minute or

@@ -22,6 +22,7 @@ mod random;
 use crate::aqm::mark;
 use crate::discipline::Discipline;
 use crate::distribution::{Distribution, SCALE};
+use crate::kept::{Kept, Look};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Qdisc};
@@ -91,6 +92,7 @@ pub struct Netem<P> {
     bytes_left: i64,
     /// When the next packet may leave.
     wake: Option<Instant>,
+    kept: Kept<P>,
 }
 
 impl<P: Packet> Discipline<P> for Netem<P> {
@@ -120,6 +122,7 @@ impl<P: Packet> Discipline<P> for Netem<P> {
             packets_left: 0,
             bytes_left: 0,
             wake: None,
+            kept: Kept::default(),
         };
         netem.begin_slots(Instant::ZERO);
         Ok(netem)
@@ -164,11 +167,15 @@ impl<P: Packet> Discipline<P> for Netem<P> {
         }
         Ok(())
     }
+
+    fn look(&mut self) -> Look<'_, P> {
+        self.kept.look()
+    }
 }
 
 impl<P: Packet> Netem<P> {
     fn len(&self) -> usize {
-        self.held.len() + self.at_once.len()
+        self.held.len() + self.at_once.len() + self.kept.backlog.packets as usize
     }
 
     /// Begins the first slot at `now`, if there are slots.
@@ -331,7 +338,7 @@ impl<P: Packet> Qdisc<P> for Netem<P> {
     }
 
     fn backlog(&self) -> Backlog {
-        Backlog { packets: self.len() as u32, bytes: self.bytes }
+        Backlog { packets: self.len() as u32, bytes: self.bytes + self.kept.backlog.bytes }
     }
 }
 

@@ -28,10 +28,10 @@ fn a_later_band_waits_for_the_earlier_ones() {
     for (id, band) in [(0, 2), (1, 1), (2, 0), (3, 1), (4, 0)] {
         offer(&mut qdisc, &mut owner, id, OF_BAND[band]);
     }
-    assert_eq!(qdisc.head(), Head::Length(102), "a shaper above sees the packet that leaves next");
+    assert_eq!(qdisc.look().length(), Some(102), "a shaper above sees the packet that leaves next");
     assert_eq!(qdisc.backlog(), Backlog { packets: 5, bytes: 510 });
     assert_eq!(drain(&mut qdisc, &mut owner), [2, 4, 1, 3, 0]);
-    assert_eq!(qdisc.head(), Head::Nothing);
+    assert!(matches!(qdisc.look(), Look::Shown(None)));
 }
 
 /// EF is priority 4, which the default map of tc-prio(8) sorts into the band of best effort. A map of one's own does

@@ -53,6 +53,14 @@ fn the_rate_is_kept_within_a_packet() {
     assert!((127_000 - 1514..=127_000).contains(&bytes), "{bytes}");
 }
 
+/// 3 Mbit/s are 2666.67 ns per byte, of which Linux keeps a factor of 32 bits: 3000 bytes cost 7 999 999 ns and not 8 ms,
+/// and 5000 bytes of burst are 13 333 333 ns. So the first packet leaves 5 333 334 ns (`psched_l2t_ns`, Linux 6.1).
+#[test]
+fn nanoseconds_are_those_of_linux() {
+    let left = departures("tbf rate 3mbit burst 5000 limit 10000", &[3000; 3]);
+    assert_eq!(left, [0, 2_666_665, 10_666_664]);
+}
+
 /// 10 Mbit/s for 50 ms are 62 500 bytes, and 3000 of burst: 43 frames of 1500 bytes fit into 65 500, and the 44th
 /// does not. A packet that exceeds the bucket must be dropped, because it could never leave.
 #[test]
@@ -124,7 +132,8 @@ fn red_keeps_its_packets_and_does_not_learn_of_idleness() {
     }
 }
 
-/// CoDel may drop the packet at its head, so the filter must ask it: the waiting packet must have left CoDel.
+/// CoDel may drop the packet at its head, so the filter must ask it: the waiting packet has left CoDel's law. It fills
+/// the child's limit all the same (`qdisc_peek_dequeued`).
 #[test]
 fn codel_gives_its_packet_to_show_it() {
     let (mut qdisc, mut owner) = (tbf("tbf rate 1mbit burst 1000 child codel limit 1"), Noted::default());
@@ -132,8 +141,8 @@ fn codel_gives_its_packet_to_show_it() {
         qdisc.enqueue(Instant::ZERO, Plain { id, ..Plain::new(1000) }, &mut owner);
         let _ = qdisc.dequeue(Instant::ZERO, &mut owner);
     }
-    // 0 has left, 1 waits for tokens, 2 fills the child's limit of 1.
-    assert_eq!((qdisc.backlog().packets, owner.dropped.len()), (2, 0));
+    // 0 has left, 1 waits for tokens and fills the child's limit of 1, so 2 is dropped.
+    assert_eq!((qdisc.backlog().packets, owner.dropped.as_slice()), (1, [2].as_slice()));
 }
 
 /// sch_tbf.c: the bucket holds the cost of a packet of `burst` bytes, so that this packet passes whatever the

@@ -2,9 +2,9 @@
 
 use super::super::chain::Chain;
 use super::super::id::Id;
-use super::super::rate::Pace;
 use super::NONE;
 use super::members::Members;
+use crate::sched::pace::Pace;
 use alloc::boxed::Box;
 use goodqueue_units::{Duration, Instant};
 
