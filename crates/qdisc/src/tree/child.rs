@@ -4,6 +4,8 @@
 //! packet's length takes the packet out of a discipline that cannot show it, and keeps it. The packet still counts for
 //! the class. (In Linux it counts for the discipline's own limit, too.)
 
+mod change;
+
 use super::bands::Bands;
 use super::drr::Drr;
 use super::fields::Words;

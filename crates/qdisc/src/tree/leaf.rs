@@ -1,7 +1,7 @@
 //! A discipline without classes, made when its first packet comes: most of ten thousand subscribers are idle.
 
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link};
+use crate::param::{Args, Error, Link, Value};
 use crate::qdisc::{Backlog, Enqueued, Head, Qdisc};
 use crate::registry::AnyQdisc;
 use crate::signal::Owner;
@@ -34,6 +34,16 @@ impl Pattern {
             is_at_once: made.next_timer().is_some(),
         })
     }
+
+    /// Returns the number of packets above which a change drops the excess. `None`: it drops none.
+    pub(super) fn evicts_above(&self) -> Option<u32> {
+        let name = self.args.spec.name;
+        let evicts = matches!(name, "codel" | "fq_codel" | "fq" | "pie" | "fq_pie" | "dualpi2");
+        match self.args.value("limit").filter(|_| evicts) {
+            Some(Value::Integer(limit)) => Some(u32::try_from(limit).unwrap_or(u32::MAX)),
+            _ => None,
+        }
+    }
 }
 
 /// A leaf.
@@ -46,6 +56,29 @@ impl<P: Packet> Leaf<P> {
     pub(super) fn new(pattern: Arc<Pattern>) -> Self {
         let made = if pattern.is_at_once { Self::build(&pattern) } else { None };
         Self { pattern, made }
+    }
+
+    /// Takes the parameters of `pattern`, as `tc qdisc change` does.
+    pub(super) fn change<O: Owner<P>>(&mut self, now: Instant, pattern: Arc<Pattern>, owner: &mut O) {
+        let mut args = pattern.args.clone();
+        let resolved = args.resolve(pattern.link.rate).is_ok();
+        debug_assert!(resolved, "the pattern was built");
+        match &mut self.made {
+            // red begins anew with an empty queue (`__red_change`).
+            Some(made) if pattern.args.spec.name == "red" => {
+                while let Some(packet) = made.dequeue(now, owner) {
+                    owner.dropped(packet, crate::Drop::Overlimit);
+                }
+                self.made = Self::build(&pattern);
+            }
+            Some(made) => {
+                let changed = made.renew(now, args, owner).is_ok();
+                debug_assert!(changed, "the pattern was built");
+            }
+            None if pattern.is_at_once => self.made = Self::build(&pattern),
+            None => {}
+        }
+        self.pattern = pattern;
     }
 
     /// Builds the discipline. The pattern was built before, so this does not fail.
