@@ -86,6 +86,10 @@ TABLE = [
         ['codel limit: "limit 8" replaces "limit 9": as in tc, the last word holds'],
     ),
     (
+        "run class.toml",
+        ['change[0]: class 1:10 loses "prio 3": tc sets prio to its default, as the command does not name it'],
+    ),
+    (
         "compare 'codel ecn noecn' pfifo --duration 6s --seeds 2",
         ['codel ecn: "noecn" replaces "ecn": as in tc, the last word holds'],
     ),
@@ -144,6 +148,12 @@ def test_each_text_that_is_easily_misread_has_one_note(
     (here / "tree.toml").write_text(tree, encoding="utf-8")
     change = '[[change]]\nat = "1s"\nqdisc = "codel limit 9 limit 8"\n'
     (here / "change.toml").write_text(TOML + change, encoding="utf-8")
+    tree = (
+        "tc qdisc add dev eth0 root handle 1: htb; tc class add dev eth0 classid 1:10 parent 1: htb rate 5mbit prio 3"
+    )
+    commands = "tc class change dev eth0 classid 1:10 htb rate 2mbit"
+    classes = f'{TOML.replace("codel", tree)}[[change]]\nat = "1s"\nqdisc = "{commands}"\n'
+    (here / "class.toml").write_text(classes, encoding="utf-8")
     result = goodqueue(*shlex.split(command))
     said = [line.removeprefix("goodqueue: note: ") for line in result.err.splitlines() if ": note: " in line]
     assert said == expected

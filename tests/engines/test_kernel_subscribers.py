@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from goodqueue import engines, scenario
-from goodqueue.engines.kernel import planning, subscribers
-from goodqueue.engines.kernel.lab import addresses, commands
+from goodqueue.engines.kernel import planning, subscribers, trees
+from goodqueue.engines.kernel.lab import addresses, changing, commands
+from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.errors import UserError
 
@@ -73,6 +74,33 @@ def test_a_filter_names_classes_as_tc_reads_them(written: str, made: str) -> Non
     plan = planning.plan(scenario.resolve(asked))
     lines = [" ".join(line) for line in commands.link("v0", plan.down, ["root"])]
     assert any(line.endswith(f"flower {made}") for line in lines)
+
+
+def test_a_tree_changes_by_the_scenario_s_commands() -> None:
+    """Guards against words that the scenario's command leaves out: Linux would take their defaults for changes."""
+    leaf = "tc qdisc change dev eth0 parent 20:3 fq_codel target 1ms"
+    told = (
+        f"tc class change dev eth0 classid 20:3 drr quantum 3000; {leaf}",
+        "tc class change dev eth0 classid 1:2 htb rate 1mbit",
+    )
+    change = [{"at": f"{place}s", "qdisc": commands} for place, commands in enumerate(told, 1)]
+    bottleneck = {"rate": "12mbit", "tc": list(TREE), "up": {"qdisc": "pfifo"}}
+    asked = {"duration": "4s", "bottleneck": bottleneck, "path": {"rtt": "20ms"}, "traffic": [{"kind": "bulk"}]}
+    resolved = scenario.resolve(asked | {"change": change})
+    plan = planning.plan(resolved)
+    assert Plan.from_json(plan.to_json()) == plan
+    first, second = changing.due(plan)
+    device = first.lines[0][3]
+    assert (first.at_s, second.at_s) == (1.0, 2.0)
+    assert [" ".join(line) for line in first.lines] == [
+        f"class change dev {device} classid 11:3 drr quantum 3000",
+        f"qdisc change dev {device} parent 11:3 handle 12: fq_codel target 1ms",
+    ]
+    (line,) = second.lines
+    assert line[:7] == ["class", "change", "dev", device, "classid", "10:2", "htb"]
+    assert line[-2:] == ["rate", "1mbit"]
+    # The slowest class says how long a full queue takes to drain.
+    assert trees.slowest_bps(resolved["bottleneck"]["qdisc"], 10**8, plan.down.changes[1].tc) == 10**6
 
 
 def test_a_subscribers_address_is_that_of_its_hosts() -> None:

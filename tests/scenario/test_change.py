@@ -41,6 +41,31 @@ def test_changed_delays_survive_toml_and_are_described() -> None:
     assert ", base RTT 90ms from 1s, delay 3ms of air and jitter 1ms of air from 2s," in describe.whole(resolved)
 
 
+TREE = (
+    "tc qdisc add dev eth0 root handle 1: htb default 10; tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit; "
+    "tc qdisc add dev eth0 parent 1:10 handle 10: fq_codel"
+)
+COMMANDS = """
+tc class change dev eth0 parent 1: classid 1:10 htb rate 1mbit ceil 3mbit
+tc qdisc change dev eth0 parent 1:10 fq_codel target 1ms   # the handle may be left out
+"""
+
+
+def test_a_tree_changes_by_commands_which_the_record_repeats() -> None:
+    asked = with_changes({"at": "1s", "qdisc": COMMANDS}, qdisc=TREE)
+    resolved = scenario.resolve(asked)
+    told = resolved["change"][0]["qdisc"].split("; ")
+    assert told[0].startswith("tc class change dev eth0 classid 1:10 htb prio 0 ")
+    assert told[0].endswith(" ceil 3mbit rate 1mbit")
+    assert told[1] == "tc qdisc change dev eth0 parent 1:10 handle 10: fq_codel target 1ms"
+    again = tomllib.loads(toml.to_toml(resolved))
+    assert scenario.resolve(again) == resolved
+    assert run.one_text(asked) == run.one_text(again)
+    refused = r"^here: change\[0\].qdisc: tc line 1: found a change of htb; accepted: a change of its classes \(Linux: "
+    with pytest.raises(UserError, match=refused):
+        scenario.resolve(with_changes({"at": "1s", "qdisc": "tc qdisc change dev eth0 root htb"}, qdisc=TREE), "here")
+
+
 def test_a_refused_change_names_its_key() -> None:
     with pytest.raises(
         UserError, match=r"^here: change\[0\].qdisc: found \"pie\"; accepted: codel, which cannot become"

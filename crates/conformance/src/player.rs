@@ -201,6 +201,7 @@ impl Player<'_> {
                 Ok(self.dequeue(now, id, ecn, after))
             }
             Line::Timer { drops, state } => Ok(self.timer(now, drops, state)),
+            Line::Change(commands) => Ok(self.change(now, commands)),
             Line::State(state) => {
                 self.theirs = Some((0, state.text().to_string()));
                 Ok(self.compare(state))
@@ -288,6 +289,16 @@ impl Player<'_> {
             })
         });
         decision.or_else(|| self.compare(state))
+    }
+
+    /// Changes the discipline by `commands`, which Linux took. The totals do not count the packets that a change drops,
+    /// since the recorder did not see them.
+    fn change(&mut self, now: Instant, commands: &str) -> Option<Difference> {
+        self.call();
+        let refused = self.setup.qdisc.change(now, commands, &mut self.owner).err();
+        let fault = self.owner.fault.take();
+        let got = refused.map(|error| error.0).or(fault)?;
+        Some(Difference { expected: "a change without a draw".to_string(), got })
     }
 
     /// Returns whether reports and backlog after a call are those of the trace.

@@ -188,6 +188,8 @@ pub enum Line<'a> {
         /// The number.
         value: u64,
     },
+    /// Commands of `tc` that change a tree. What the change drops is not written: the backlog of later lines shows it.
+    Change(&'a str),
     /// The inner state after the line before.
     State(Pairs<'a>),
     /// The totals.

@@ -209,7 +209,7 @@ fn a_broken_trace_is_refused_with_its_line() {
         (8, "9,deq,0,0,,,1,100", "toy.csv:8: time runs backwards: found 9 after 10"),
         (10, "13,deq,0,0,,,1", "toy.csv:10: the line ends before the column \"backlog\""),
         (10, "13,deq,0,0,,,1,100,5", "toy.csv:10: found \"5\" after the last column"),
-        (10, "13,poke,0", "toy.csv:10: found \"poke\"; accepted: rate, enq, deq, timer, rnd, st, end"),
+        (10, "13,poke,0", "toy.csv:10: found \"poke\"; accepted: rate, enq, deq, timer, tc, rnd, st, end"),
         (10, "13,rnd,8,1", "toy.csv:10: bits: found 8; accepted: 16, 32, 64"),
         (10, "13,rnd,16,65536", "toy.csv:10: value: found 65536, more than 16 bits"),
         (10, "# limit=3", "toy.csv:10: a header line after the first event"),

@@ -92,6 +92,11 @@ impl Discipline {
         if let Self::Registry(qdisc) = self { qdisc.limits(now) } else { None }
     }
 
+    /// Returns whether this is a tree of classes.
+    pub(crate) fn is_tree(&self) -> bool {
+        if let Self::Registry(qdisc) = self { qdisc.args().spec.name == "tc" } else { false }
+    }
+
     /// Returns whether the discipline may flip bits of packets, as `netem` does.
     pub(crate) fn may_corrupt(&self) -> bool {
         let Self::Registry(qdisc) = self else { return false };

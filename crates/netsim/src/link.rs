@@ -220,7 +220,12 @@ impl Link {
             self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
             (self.rate, self.fixed) = (rate, Fixed::new(rate));
         }
-        self.resume(now, agenda);
+        if self.qdisc.is_tree() {
+            // In Linux no change asks for a packet, and the watchdog stays.
+            self.plan_timer(now, agenda);
+        } else {
+            self.resume(now, agenda);
+        }
         Ok(())
     }
 

@@ -68,7 +68,8 @@ fn utilisation_is_of_the_capacity_that_there_was() {
 
 #[test]
 fn a_limit_that_shrinks_drops_what_waits_at_once() {
-    let mut asked = scenario("pfifo limit 100", "20mbit", json!([{"at": "10s", "qdisc": "pfifo limit 10"}]));
+    let line = "codel target 1s limit 100";
+    let mut asked = scenario(line, "20mbit", json!([{"at": "10s", "qdisc": "codel limit 10"}]));
     asked["series"] = json!({"interval": "1s"});
     let record = run(&asked);
     let backlog = &record.series.unwrap().queues.down.backlog_packets;
@@ -78,6 +79,27 @@ fn a_limit_that_shrinks_drops_what_waits_at_once() {
         "the interval that ends then sees what was before"
     );
     assert_eq!(record.queues.down.packets.queued_at_end, 10);
+}
+
+/// A frame takes 12.112 ms at 1 Mbit/s and 6.056 ms at 2 Mbit/s, and the class has tokens for one frame. In Linux a
+/// change of a class neither sends anything nor moves the watchdog: the frame that is due at 36.336 ms leaves then,
+/// and only the next ones come faster.
+#[test]
+fn a_class_of_a_tree_changes_as_in_linux() {
+    let tree = "tc qdisc add dev eth0 root handle 1: htb default 10; \
+        tc class add dev eth0 parent 1: classid 1:10 htb rate 1mbit burst 1514b cburst 1514b";
+    let change = "tc class change dev eth0 classid 1:10 htb rate 2mbit burst 1514b cburst 1514b";
+    let mut asked = scenario(tree, "5mbit", json!([{"at": "30ms", "qdisc": change}]));
+    asked["series"] = json!({"packets": {"from": "0s", "to": "60ms"}});
+    let record = run(&asked);
+    let packets = record.series.unwrap().packets.unwrap();
+    let begun: Vec<f64> = packets.down.time_s.iter().map(|s| (s * 1e5).round() / 100.0).collect();
+    assert_eq!(begun[1..7], [2.42, 12.11, 24.22, 36.34, 42.39, 48.45]);
+    let wrong = json!([{"at": "30ms", "qdisc": "tc class change dev eth0 classid 1:30 htb rate 2mbit"}]);
+    let error =
+        goodqueue_netsim::Scenario::from_json(&scenario(tree, "5mbit", wrong).to_string()).unwrap_err();
+    let told = "found class 1:30; accepted: a class of the tree (Linux: \"No such file or directory\")";
+    assert_eq!(error.to_string(), format!("change[0].qdisc: tc line 1: {told}"));
 }
 
 /// The shaper's timer was set for the old rate. If the shaper were asked only then, the link would be idle for

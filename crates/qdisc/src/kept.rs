@@ -146,7 +146,7 @@ mod tests {
     /// (`qdisc_dequeue_internal`).
     #[test]
     fn a_change_drops_the_packet_that_was_looked_at_first() {
-        for name in ["codel", "pie", "fq_codel", "fq_pie", "netem", "dualpi2"] {
+        for name in ["codel", "pie", "fq_codel", "fq_pie", "dualpi2"] {
             let (mut qdisc, mut owner) = (AnyQdisc::parse(name, &LINK).unwrap(), Noted::default());
             (0..3).for_each(|id| offer(&mut qdisc, id, &mut owner));
             assert_eq!(qdisc.peek(Instant::ZERO, &mut owner), Some(1000), "{name}");

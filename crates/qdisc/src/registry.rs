@@ -120,7 +120,7 @@ macro_rules! qdiscs {
                     #[cfg(feature = "emulation")]
                     Self::Stab(stab) => stab.reconfigure(now, args, link, owner)?,
                     #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.reconfigure(&args, link)?,
+                    Self::Tree(tree) => tree.set_link(link),
                 }
                 Ok(())
             }
@@ -410,22 +410,62 @@ impl<P: Packet> AnyQdisc<P> {
 
     /// Changes parameters while packets wait, as `tc qdisc change` does. `line` names the discipline and the
     /// parameters that change. The other parameters, the state and the packets stay, except packets above a smaller
-    /// limit: they are dropped, the oldest first.
+    /// limit: they are dropped, the oldest first. Fifos keep them, as in Linux.
     ///
     /// `netem` begins anew with what Linux begins anew with ([`QdiscSpec::begins_anew`]).
     ///
-    /// Linux differs in three points. Its fifos keep the packets above a smaller limit. Its `red`, `sfb` and `choke`
-    /// forget their state, and `red` and `sfb` their packets too. For these three and for `tbf`, `tc` asks for all
-    /// parameters each time, and sets those left out to its defaults.
+    /// Linux differs in two points. Its `red`, `sfb` and `choke` forget their state, and `red` and `sfb` their packets
+    /// too. For these three and for `tbf`, `tc` asks for all parameters each time, and sets those left out to its
+    /// defaults.
+    ///
+    /// A tree takes commands: `tc class change` and `tc qdisc change`, one per line or with `;` between them. What they
+    /// do is what Linux does, `red` and `tbf` included, and no change asks for a packet.
     ///
     /// As after [`Qdisc::on_timer`], an idle link asks for a packet afterwards.
     ///
     /// # Errors
     /// Fails as [`Args::changed`] and [`AnyQdisc::build`] do, and then nothing has changed.
     pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
+        #[cfg(feature = "emulation")]
+        if let Some(change) = self.args().change_of_tree(line) {
+            return self.change_tree(now, change?, owner);
+        }
         let mut args = self.args().changed(line)?;
         args.resolve(self.link().rate)?;
         self.set_args(now, args, owner)
+    }
+
+    /// Does what [`AnyQdisc::set_args`] does, except that a `tbf` is changed as Linux does it: its buckets are full
+    /// afterwards, and its watchdog stays.
+    ///
+    /// # Errors
+    /// Fails as [`AnyQdisc::build`] does, and then nothing has changed.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn renew<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: Args,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let Self::Tbf(live) = self else { return self.set_args(now, args, owner) };
+        live.qdisc.renew(now, &args, &live.link, owner)?;
+        live.args = args;
+        Ok(())
+    }
+
+    /// Carries out the change of a tree.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn change_tree<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        change: crate::tree::Change,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Tree(tree) => tree.change(now, change, owner),
+            Self::Stab(stab) => stab.change_tree(now, change, owner),
+            _ => Ok(()),
+        }
     }
 
     /// Does what [`AnyQdisc::change`] does, with the parameters that [`Args::changed`] made of the line and of

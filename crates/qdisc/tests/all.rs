@@ -6,3 +6,4 @@ mod going_on;
 mod invariants;
 mod properties;
 mod random_trees;
+mod tree_change;

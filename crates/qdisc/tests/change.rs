@@ -189,13 +189,28 @@ fn what_a_line_names_takes_back_what_contradicts_it() {
     }
 }
 
-/// Drop-tail would keep the old packets, and with them the delay that the smaller limit is to end.
+/// Linux's fifos keep the packets above a smaller limit (`fifo_init`, net/sched/sch_fifo.c, 6.1), and take none until
+/// enough have left. So does the queue of a tbf (`fifo_set_limit`).
+#[test]
+fn a_fifo_keeps_what_waits_above_a_smaller_limit() {
+    for (name, limit, drops) in [
+        ("pfifo", "limit 4", 10),
+        ("bfifo", "limit 4500", 10),
+        ("pfifo_head_drop", "limit 4", 0),
+        ("tbf", "limit 4000", 10),
+    ] {
+        let (mut qdisc, mut owner) = with_ten(name, 1);
+        qdisc.change(at(1), &format!("{name} {limit}"), &mut owner).unwrap();
+        assert_eq!((qdisc.backlog().packets, owner.0.len()), (10, 0), "{name}");
+        qdisc.enqueue(at(1), Plain { id: 10, ..Plain::new(1000) }, &mut owner);
+        let dropped: Vec<u64> = owner.0.iter().map(|(id, _)| *id).collect();
+        assert_eq!((qdisc.backlog().packets, dropped), (10, vec![drops]), "{name}");
+    }
+}
+
 #[test]
 fn a_smaller_limit_drops_the_oldest() {
     for (name, limit) in [
-        ("pfifo", "limit 4"),
-        ("bfifo", "limit 4500"),
-        ("pfifo_head_drop", "limit 4"),
         ("codel", "limit 4"),
         ("cobalt", "limit 4"),
         ("pie", "limit 4"),
@@ -212,7 +227,6 @@ fn a_smaller_limit_drops_the_oldest() {
         ("fq_nocodel", "limit 4"),
         ("fq_pie", "limit 4"),
         ("dualpi2", "limit 4"),
-        ("tbf", "limit 4000"),
     ] {
         let (mut qdisc, mut owner) = with_ten(name, 1);
         qdisc.change(at(1), &format!("{name} {limit}"), &mut owner).unwrap();

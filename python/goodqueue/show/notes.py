@@ -12,7 +12,7 @@ from typing import Any
 from goodqueue.errors import warn
 from goodqueue.record import Scenario
 from goodqueue.scenario import Origins, commands, paths
-from goodqueue.show import isolation
+from goodqueue.show import changes, isolation
 from goodqueue.show.labels import directions
 
 BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
@@ -25,7 +25,8 @@ BARE = re.compile(r"\d*\.?\d+")
 def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
-    There is also a note for each word of `cake` that has no effect on the traffic. ``scenario`` is unresolved, but the
+    There is also a note for each word of `cake` that has no effect on the traffic, and for each word of a class that a
+    change sets to its default. ``scenario`` is unresolved, but the
     core has accepted it. ``origins`` names the options that some of its keys came from, as for
     `goodqueue.scenario.resolve`. Equal notes are written once.
     """
@@ -33,7 +34,8 @@ def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     halves = [half for line in qdiscs for half in directions(line)]
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
-    _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *isolated])
+    lost = [] if qdiscs else changes.notes(scenario)
+    _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
 
 
 def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:

@@ -73,9 +73,13 @@ pub(super) fn understand(line: &[u8], before: u64, layout: Layout) -> Parsed<(u6
             let state = line.splitn(5, ',').nth(4).unwrap_or("");
             Ok(Line::Timer { drops, state: Pairs::parse(state)? })
         }
+        "tc" => match rest() {
+            "" => Err("found no commands; accepted: commands of tc".to_string()),
+            commands => Ok(Line::Change(commands)),
+        },
         "st" => Pairs::parse(rest()).map(Line::State),
         "end" => Pairs::parse(rest()).map(Line::End),
-        other => Err(format!("found {other:?}; accepted: rate, enq, deq, timer, rnd, st, end")),
+        other => Err(format!("found {other:?}; accepted: rate, enq, deq, timer, tc, rnd, st, end")),
     };
     Ok((now, event?))
 }

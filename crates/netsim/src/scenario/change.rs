@@ -19,7 +19,8 @@ const RATE: Key<RateText> = Key::optional("rate", "\"1mbit\"")
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("the link's new rate; a packet that is being sent leaves at the old rate");
 const QDISC: Key<String> = Key::optional("qdisc", "\"codel target 10ms\"").help(
-    "the words after `tc qdisc change dev X root`: the discipline's name, and the parameters that change",
+    "the words after `tc qdisc change dev X root`: the discipline's name, and the parameters that change. At a tree of \
+     classes: its commands, `tc class change` and `tc qdisc change`, with `;` between them",
 );
 
 const HOP: Key<String> = Key::derived("hop", "the bottleneck of the direction", "\"modem\"")
@@ -58,7 +59,7 @@ pub struct Change {
     /// The link's rate from then on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<RateText>,
-    /// The words that would follow `tc qdisc change dev X root`.
+    /// The words that would follow `tc qdisc change dev X root`, or the commands that change a tree of classes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub qdisc: Option<String>,
     /// The base round-trip time of the path.
@@ -259,11 +260,15 @@ impl Change {
                 changed.resolve(link.rate).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
                 // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays
-                // as it was written. So does a line of netem, because what it names begins anew.
-                let full = changed.to_string();
-                let says_all = changed.spec.begins_anew.is_none()
-                    && args.changed(&full).is_ok_and(|again| again.to_string() == full);
-                self.qdisc = Some(if says_all { full } else { words.clone() });
+                // as it was written. So does a line of netem, because what it names begins anew. A tree has the commands of
+                // this change alone.
+                let full = args.commands_of_change(words).unwrap_or_else(|| {
+                    let full = changed.to_string();
+                    let says_all = changed.spec.begins_anew.is_none()
+                        && args.changed(&full).is_ok_and(|again| again.to_string() == full);
+                    if says_all { full } else { words.clone() }
+                });
+                self.qdisc = Some(full);
                 *args = changed;
             }
             (Some(words), Line::Foreign(_) | Line::Mac80211(_)) => {

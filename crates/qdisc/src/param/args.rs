@@ -212,6 +212,12 @@ impl Args {
         Self { plan: Some(alloc::sync::Arc::new(plan)), ..Self::defaults(&crate::tree::TREE) }.with_stab(stab)
     }
 
+    /// Returns the line of the same tree after a change.
+    #[cfg(feature = "emulation")]
+    pub(crate) fn with_plan(&self, plan: crate::tree::Plan) -> Self {
+        Self { plan: Some(alloc::sync::Arc::new(plan)), ..self.clone() }
+    }
+
     /// Returns the tree that this line is.
     #[cfg(feature = "emulation")]
     pub(crate) fn plan(&self) -> Option<&crate::tree::Plan> {

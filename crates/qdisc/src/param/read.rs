@@ -76,9 +76,23 @@ impl Args {
         Ok(args)
     }
 
+    /// Returns the commands in `text` that change this tree, in their canonical form. `None`: this is no tree, or it
+    /// refuses them.
+    #[must_use]
+    pub fn commands_of_change(&self, text: &str) -> Option<String> {
+        #[cfg(feature = "emulation")]
+        return self.change_of_tree(text)?.ok().map(|change| change.commands);
+        #[cfg(not(feature = "emulation"))]
+        {
+            _ = text;
+            None
+        }
+    }
+
     /// Returns these parameters with the values that `line` gives, as `tc qdisc change` does. A parameter that the
     /// line does not name keeps its value, except in a discipline that
-    /// [begins anew](super::QdiscSpec::begins_anew). This holds for the discipline after `child`, too.
+    /// [begins anew](super::QdiscSpec::begins_anew). This holds for the discipline after `child`, too. A tree takes
+    /// commands: see [`crate::tree`].
     ///
     /// # Errors
     /// Fails as [`Args::parse`] does, at another discipline's name, and at another value of a parameter that is
@@ -86,8 +100,8 @@ impl Args {
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
         #[cfg(feature = "emulation")]
-        if self.plan.is_some() {
-            return self.same_plan(line);
+        if let Some(change) = self.change_of_tree(line) {
+            return change.map(|change| change.args);
         }
         #[cfg(feature = "emulation")]
         let (stab, line) = Self::split_stab(line)?;

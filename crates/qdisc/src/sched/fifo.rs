@@ -40,10 +40,6 @@ impl Aqm for Pfifo {
         Ok(())
     }
 
-    fn limit(&self) -> Backlog {
-        Backlog { packets: self.0 as u32, ..Backlog::UNLIMITED }
-    }
-
     #[inline]
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
@@ -84,19 +80,15 @@ impl<P: Packet> Discipline<P> for Bfifo<P> {
         Ok(Self { queue: Fifo::default(), limit: args.get(&LIMIT_BYTES) })
     }
 
+    /// Sets the limit. Packets above it stay, as in Linux (`fifo_init`).
     fn change<O: Owner<P>>(
         &mut self,
         _now: Instant,
         args: &Args,
         link: &Link,
-        owner: &mut O,
+        _owner: &mut O,
     ) -> Result<(), Error> {
         self.limit = Self::build(args, link)?.limit;
-        while self.queue.bytes() > self.limit
-            && let Some(oldest) = self.queue.pop()
-        {
-            owner.dropped(oldest, Drop::Overlimit);
-        }
         Ok(())
     }
 
@@ -147,10 +139,6 @@ impl Aqm for PfifoHeadDrop {
     fn change(&mut self, _now: Instant, args: &Args, link: &Link) -> Result<(), Error> {
         *self = Self::build(args, link)?;
         Ok(())
-    }
-
-    fn limit(&self) -> Backlog {
-        Backlog { packets: self.0 as u32, ..Backlog::UNLIMITED }
     }
 
     #[inline]

@@ -22,6 +22,7 @@ use crate::registry::AnyQdisc;
 use crate::sched::bucket::{LINKLAYER, LinkLayer, in_cells};
 use crate::signal::{Drop, Flipped, Mark, Owner};
 use crate::tcp::TcpHeader;
+use crate::tree::Change;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use goodqueue_units::{Ecn, Instant};
@@ -333,6 +334,21 @@ impl<P: Packet> Stab<P> {
         let mut exchange = Exchange { waiting: &mut self.waiting, owner };
         self.inner.reconfigure(now, args.without_stab(), link, &mut Any(&mut exchange))?;
         self.table = args.stab().map_or_else(|| self.table.clone(), Table::new);
+        self.args = args;
+        Ok(())
+    }
+
+    /// Carries out the change of the tree behind the table.
+    pub(crate) fn change_tree<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        mut change: Change,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let args = change.args.clone();
+        change.args = args.without_stab();
+        let mut exchange = Exchange { waiting: &mut self.waiting, owner };
+        self.inner.change_tree(now, change, &mut Any(&mut exchange))?;
         self.args = args;
         Ok(())
     }

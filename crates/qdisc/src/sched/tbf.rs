@@ -160,6 +160,22 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
 }
 
 impl<P: Packet> Tbf<P> {
+    /// Changes parameters as [`Discipline::change`] does, with full buckets afterwards and the watchdog as it was
+    /// (`tbf_change`).
+    #[cfg(feature = "emulation")]
+    pub(crate) fn renew<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: &Args,
+        link: &Link,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let (fresh, wake) = (Self::build(args, link)?, self.wake);
+        self.change(now, args, link, owner)?;
+        (self.bucket, self.peak, self.wake) = (fresh.bucket, fresh.peak, wake);
+        Ok(())
+    }
+
     /// Returns the length of the packet that would leave next.
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
         if self.tells_idle && matches!(self.child.look(), Look::Shown(None)) {

@@ -1,6 +1,6 @@
 //! The schedulers of a plan.
 
-use super::bands::{self, Bands};
+use super::bands::{self, Bands, Tuning};
 use super::chain::Chain;
 use super::child::{Child, Node};
 use super::classes::Children;
@@ -21,6 +21,9 @@ use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use goodqueue_units::Rate;
+
+/// The discipline of a class to which no command gives one.
+pub(super) const WITHOUT_A_COMMAND: &str = "pfifo limit 1000";
 
 /// Builds the root of `plan`, at the place of `args`.
 pub(super) fn root<P: Packet>(plan: &Plan, args: &Args, link: Link) -> Result<Child<P>, Error> {
@@ -62,7 +65,7 @@ impl Builder<'_> {
         let pfifo = match &self.pfifo {
             Some(known) => known.clone(),
             None => {
-                let made = Arc::new(crate::registry::parse_inner("pfifo")?);
+                let made = Arc::new(crate::registry::parse_inner(WITHOUT_A_COMMAND)?);
                 self.pfifo.insert(made).clone()
             }
         };
@@ -91,14 +94,13 @@ impl Builder<'_> {
                 let mut setups = Vec::with_capacity(classes.len());
                 for (minor, node) in classes {
                     let Class::Htb(args) = &node.own else { continue };
-                    setups.push(self.htb_class(
-                        id(minor),
-                        parent(node),
-                        node.level,
-                        args,
-                        *r2q,
-                        chain(*minor),
-                    )?);
+                    setups.push(htb::Setup {
+                        id: id(minor),
+                        parent: parent(node),
+                        level: node.level,
+                        shape: shape(args, *r2q, self.link)?,
+                        chain: chain(*minor),
+                    });
                 }
                 let children = Children::new(children);
                 let direct = *direct_qlen as usize;
@@ -132,61 +134,37 @@ impl Builder<'_> {
                 let classes = classes.iter().map(|(minor, node)| (id(minor), quantum(&node.own))).collect();
                 Node::Drr(Box::new(Drr::new(handle, classes, Children::new(children), chain(0))))
             }
-            Scheduler::Ets { strict, quanta, priomap } => {
-                let (strict, priomap, quanta) = (*strict, *priomap, quanta.clone());
-                let setup =
-                    bands::Setup { handle, strict, quanta, priomap, chain: chain(0), shows_head: false };
-                Node::Bands(Box::new(Bands::new(setup, Children::new(children))))
-            }
-            Scheduler::Prio { bands, priomap } => {
-                let (strict, priomap, quanta) = (*bands, *priomap, alloc::vec![0; *bands as usize]);
-                let setup =
-                    bands::Setup { handle, strict, quanta, priomap, chain: chain(0), shows_head: true };
-                Node::Bands(Box::new(Bands::new(setup, Children::new(children))))
-            }
-            Scheduler::Mq => {
-                let (quanta, priomap) = (alloc::vec![0], [0; 16]);
-                let setup =
-                    bands::Setup { handle, strict: 1, quanta, priomap, chain: chain(0), shows_head: true };
+            Scheduler::Ets { .. } | Scheduler::Prio { .. } | Scheduler::Mq => {
+                let shows_head = !matches!(own, Scheduler::Ets { .. });
+                let setup = bands::Setup { handle, tuning: Tuning::of(own), chain: chain(0), shows_head };
                 Node::Bands(Box::new(Bands::new(setup, Children::new(children))))
             }
         };
         Ok(Child::new(node))
     }
+}
 
-    fn htb_class(
-        &self,
-        id: Id,
-        parent: Option<u32>,
-        level: usize,
-        args: &Args,
-        r2q: u32,
-        chain: Chain,
-    ) -> Result<htb::Setup, Error> {
-        let mut args = args.clone();
-        args.resolve(self.link.rate)?;
-        let rate = args.get(&RATE).unwrap_or(self.link.rate);
-        let ceil = args.get(&CEIL).unwrap_or(rate);
-        // tc: what the rate sends in a tick of its clock (1 ns), and a frame.
-        let burst = |bytes: Option<u64>, rate: Rate| {
-            let bytes = bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000);
-            depth(rate, bytes, self.args.release())
-        };
-        let quantum = match args.get(&QUANTUM) {
-            0 => (rate.as_bps() / 8 / u64::from(r2q)).clamp(1000, 200_000) as i32,
-            given => given as i32,
-        };
-        Ok(htb::Setup {
-            id,
-            parent,
-            level,
-            paces: [Pace::new(rate, &args), Pace::new(ceil, &args)],
-            depths: [burst(args.get(&BURST), rate), burst(args.get(&CBURST), ceil)],
-            priority: params::priority(&args),
-            quantum,
-            chain,
-        })
-    }
+/// Returns what the words of a class of `htb` set, whose qdisc has this `r2q`.
+pub(super) fn shape(args: &Args, r2q: u32, link: Link) -> Result<htb::Shape, Error> {
+    let mut args = args.clone();
+    args.resolve(link.rate)?;
+    let rate = args.get(&RATE).unwrap_or(link.rate);
+    let ceil = args.get(&CEIL).unwrap_or(rate);
+    // tc: what the rate sends in a tick of its clock (1 ns), and a frame.
+    let burst = |bytes: Option<u64>, rate: Rate| {
+        let bytes = bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000);
+        depth(rate, bytes, args.release())
+    };
+    let quantum = match args.get(&QUANTUM) {
+        0 => (rate.as_bps() / 8 / u64::from(r2q)).clamp(1000, 200_000) as i32,
+        given => given as i32,
+    };
+    Ok(htb::Shape {
+        paces: [Pace::new(rate, &args), Pace::new(ceil, &args)],
+        depths: [burst(args.get(&BURST), rate), burst(args.get(&CBURST), ceil)],
+        priority: params::priority(&args),
+        quantum,
+    })
 }
 
 /// Returns the chains of a qdisc (0) and of its classes.

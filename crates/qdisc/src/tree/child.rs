@@ -4,6 +4,8 @@
 //! packet's length has the packet taken out of a discipline that cannot show it. The packet still counts for the class.
 //! A leaf keeps it itself, because it counts for the leaf's limit and law, too ([`crate::kept`]).
 
+mod change;
+
 use super::bands::Bands;
 use super::drr::Drr;
 use super::fields::Words;

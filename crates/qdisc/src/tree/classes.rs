@@ -2,8 +2,10 @@
 //!
 //! Nothing here depends on the number of classes, except the logarithm of those that have a timer.
 
+use super::change::Work;
 use super::child::{Child, Offered};
 use super::fields::Words;
+use super::id::Id;
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use crate::signal::Owner;
@@ -36,6 +38,36 @@ impl<P: Packet> Children<P> {
         let mut children = Self { backlog: Backlog::default(), timers: BTreeSet::new(), all };
         (0..children.all.len() as u32).for_each(|at| children.note_timer(at));
         children
+    }
+
+    /// Adds a child behind the others.
+    pub(super) fn push(&mut self, child: Child<P>) {
+        self.all.push(Slot { child: Some(child), backlog: Backlog::default(), due: None });
+        self.note_timer(self.all.len() as u32 - 1);
+    }
+
+    /// Removes the children from number `count` on, with all that waits in them.
+    pub(super) fn truncate<O: Owner<P>>(&mut self, count: usize, now: Instant, owner: &mut O) {
+        for at in count..self.all.len() {
+            self.with(at as u32, (), |child| child.purge(now, owner));
+            let due = self.all[at].due;
+            due.into_iter().for_each(|due| _ = self.timers.remove(&(due, at as u32)));
+        }
+        self.all.truncate(count);
+    }
+
+    /// Does what [`Child::change`] does. Returns whether the child has become empty by it.
+    pub(super) fn change<O: Owner<P>>(
+        &mut self,
+        at: u32,
+        now: Instant,
+        path: &[Id],
+        work: Work,
+        owner: &mut O,
+    ) -> bool {
+        let before = self.packets(at);
+        self.with(at, (), |child| child.change(now, path, work, owner));
+        before > 0 && self.packets(at) == 0
     }
 
     /// Returns the child of the class number `at`, which must be a leaf.

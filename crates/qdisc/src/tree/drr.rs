@@ -4,6 +4,7 @@
 //! [`super::rounds`] has the turns.
 
 use super::chain::{Chain, asked};
+use super::change::Work;
 use super::child::{Decision, Offered};
 use super::classes::Children;
 use super::fields::Words;
@@ -30,6 +31,27 @@ impl<P: Packet> Drr<P> {
     pub(super) fn new(handle: Id, classes: Vec<(Id, u32)>, children: Children<P>, chain: Chain) -> Self {
         let rounds = Rounds::new(classes.iter().map(|(_, quantum)| *quantum));
         Self { handle, ids: classes.into_iter().map(|(id, _)| id).collect(), children, chain, rounds }
+    }
+
+    /// Gives a class another quantum (`drr_change_class`).
+    pub(super) fn set_quantum(&mut self, id: Id, quantum: u32) {
+        if let Ok(at) = self.ids.binary_search(&id) {
+            self.rounds.set_quantum(at as u32, quantum);
+        }
+    }
+
+    /// Changes what is below a class. See [`super::child::Child::change`].
+    pub(super) fn change_below<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        path: (Id, &[Id]),
+        work: Work,
+        owner: &mut O,
+    ) {
+        let Ok(at) = self.ids.binary_search(&path.0) else { return };
+        if self.children.change(at as u32, now, path.1, work, owner) {
+            self.rounds.remove(at as u32);
+        }
     }
 
     /// Chooses the class (`drr_classify`).

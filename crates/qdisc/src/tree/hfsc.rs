@@ -7,6 +7,7 @@
 //! Linux keeps active classes in red-black trees, in which equals have the order in which they came. Here the trees are
 //! ordered sets of (key, order, class).
 
+mod change;
 mod class;
 
 pub(super) use class::Setup;

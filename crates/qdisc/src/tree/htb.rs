@@ -11,12 +11,13 @@
 //! class numbers, which have the order of the classids, and `waiting` is a heap. No work depends on the number of
 //! classes that have no packets.
 
+mod change;
 mod class;
 mod members;
 mod turns;
 mod waiting;
 
-pub(super) use class::{LEVELS, PRIORITIES, Setup};
+pub(super) use class::{LEVELS, PRIORITIES, Setup, Shape};
 
 use super::chain::{Chain, asked};
 use super::child::{Decision, Offered};

@@ -53,6 +53,29 @@ impl<P: Packet> Leaf<P> {
         Self { pattern, made }
     }
 
+    /// Takes the parameters of `pattern`, as `tc qdisc change` does.
+    pub(super) fn change<O: Owner<P>>(&mut self, now: Instant, pattern: Arc<Pattern>, owner: &mut O) {
+        let mut args = pattern.args.clone();
+        let resolved = args.resolve(pattern.link.rate).is_ok();
+        debug_assert!(resolved, "the pattern was built");
+        match &mut self.made {
+            // red begins anew with an empty queue (`__red_change`).
+            Some(made) if pattern.args.spec.name == "red" => {
+                while let Some(packet) = made.take(now, owner) {
+                    owner.dropped(packet, crate::Drop::Overlimit);
+                }
+                self.made = Self::build(&pattern);
+            }
+            Some(made) => {
+                let changed = made.renew(now, args, owner).is_ok();
+                debug_assert!(changed, "the pattern was built");
+            }
+            None if pattern.is_at_once => self.made = Self::build(&pattern),
+            None => {}
+        }
+        self.pattern = pattern;
+    }
+
     /// Builds the discipline. The pattern was built before, so this does not fail.
     fn build(pattern: &Pattern) -> Option<AnyQdisc<P>> {
         AnyQdisc::build(&pattern.args, &pattern.link).ok()

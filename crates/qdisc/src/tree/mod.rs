@@ -4,7 +4,7 @@
 //! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
 //! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
 //! - `htb`, `hfsc` (with `curve`), `drr`, `bands` (with `rounds`): one scheduler per file;
-//! - `build`: the schedulers of a plan;
+//! - `build`: the schedulers of a plan; `change`: what a command does to them during a run;
 //! - `catalogue`: each discipline with its words, as data.
 //!
 //! A packet's way is that of Linux: each scheduler from the root down chooses one of its classes by filters, and the
@@ -15,6 +15,7 @@ mod bands;
 mod build;
 pub mod catalogue;
 mod chain;
+mod change;
 mod child;
 mod classes;
 mod curve;
@@ -39,6 +40,7 @@ pub use fields::Addresses;
 pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
+pub(crate) use plan::Change;
 pub use plan::Plan;
 
 use crate::packet::Packet;
@@ -97,16 +99,9 @@ impl<P: Packet> Tree<P> {
         self.link
     }
 
-    /// Takes another rate of the link, from which nothing in a tree follows after it is built. Other commands are
-    /// refused.
-    pub(crate) fn reconfigure(&mut self, args: &Args, link: Link) -> Result<(), Error> {
-        if alloc::format!("{args}") != alloc::format!("{}", self.args) {
-            return Err(Error(
-                "tc: found other commands; accepted: a tree that stays as it is during a run".into(),
-            ));
-        }
+    /// Takes another rate of the link, from which nothing in a tree follows after it is built.
+    pub(crate) fn set_link(&mut self, link: Link) {
         self.link = link;
-        Ok(())
     }
 }
 

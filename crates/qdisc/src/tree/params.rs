@@ -2,6 +2,8 @@
 //!
 //! Source: iproute2's q_htb.c, q_hfsc.c, q_drr.c, q_ets.c and q_prio.c.
 
+mod curves;
+
 use super::curve::Spec;
 use super::htb::PRIORITIES;
 use super::rounds::QUANTA;
@@ -192,6 +194,18 @@ impl Scheduler {
         Ok(Self::Ets { strict, quanta: quanta.collect(), priomap })
     }
 
+    /// Returns the name of the discipline.
+    pub(super) const fn name(&self) -> &'static str {
+        match self {
+            Self::Htb { .. } => "htb",
+            Self::Hfsc { .. } => "hfsc",
+            Self::Drr => "drr",
+            Self::Ets { .. } => "ets",
+            Self::Prio { .. } => "prio",
+            Self::Mq => "mq",
+        }
+    }
+
     /// Returns how many bands there are. 0: classes are made by commands.
     pub(super) fn bands(&self) -> u32 {
         match self {
@@ -236,8 +250,7 @@ impl Scheduler {
 
     /// Reads the words of a class.
     pub(super) fn class(&self, kind: &str, line: &mut Line<'_>) -> Result<Class, String> {
-        let own = self.words();
-        let own = own.split(' ').next().unwrap_or("");
+        let own = self.name();
         if kind != own {
             return Err(format!("found a class of {kind:?}; accepted: {own}, as its qdisc"));
         }
@@ -251,7 +264,7 @@ impl Scheduler {
                 }
                 Ok(Class::Htb(args))
             }
-            Self::Hfsc { .. } => curves(line).map(Class::Hfsc),
+            Self::Hfsc { .. } => curves::read(line).map(Class::Hfsc),
             Self::Drr => {
                 let mut own = None;
                 while let Some(word) = line.next() {
@@ -290,6 +303,7 @@ impl Class {
     }
 }
 
+/// The names of a class's curves in `hfsc`.
 const CURVES: [&str; 3] = ["rt", "ls", "ul"];
 
 /// Returns the priority of a leaf within Linux's bounds.
@@ -319,84 +333,24 @@ fn unknown(kind: &str, word: &str, accepted: &str) -> String {
     format!("{kind}: found {word:?}; accepted: {accepted}")
 }
 
+/// Reads the words of a change of a band of `ets`.
+pub(super) fn ets_quantum(kind: &str, line: &mut Line<'_>) -> Result<Option<u32>, String> {
+    if kind != "ets" {
+        return Err(format!("found a class of {kind:?}; accepted: ets, as its qdisc"));
+    }
+    let mut own = None;
+    while let Some(word) = line.next() {
+        own = match word {
+            "quantum" => Some(quantum("ets quantum", line.value(word)?)?),
+            _ => return Err(unknown("ets", word, "quantum")),
+        };
+    }
+    Ok(own)
+}
+
 fn quantum(what: &str, text: &str) -> Result<u32, String> {
     match parse::tc_bytes(text) {
         Ok(0) | Err(_) => Err(format!("{what}: found {text:?}; accepted: bytes, as 1514")),
         Ok(bytes) => Ok(bytes.clamp(QUANTA.0.into(), QUANTA.1.into()) as u32),
     }
-}
-
-/// Reads the curves of a class of `hfsc`: `rt`, `ls`, `sc` (both) and `ul`.
-fn curves(line: &mut Line<'_>) -> Result<[Option<Spec>; 3], String> {
-    let mut curves = [None; 3];
-    while let Some(word) = line.next() {
-        let at = match word {
-            "sc" => None,
-            _ => match CURVES.iter().position(|name| *name == word) {
-                None => return Err(unknown("hfsc", word, "rt, ls, sc, ul")),
-                at => at,
-            },
-        };
-        let spec = Some(curve(word, line)?);
-        match at {
-            Some(at) => curves[at] = spec,
-            None => (curves[0], curves[1]) = (spec, spec),
-        }
-    }
-    match curves {
-        [None, None, None] => Err("hfsc: found no curve; accepted: rt, ls or sc, and perhaps ul".to_string()),
-        [_, None, Some(_)] => Err("hfsc: found ul without ls; accepted: ul beside ls or sc".to_string()),
-        _ => Ok(curves),
-    }
-}
-
-/// Reads a curve: `m1 RATE d TIME m2 RATE`, or `umax SIZE dmax TIME rate RATE`.
-fn curve(name: &str, line: &mut Line<'_>) -> Result<Spec, String> {
-    let rate = |line: &mut Line<'_>, word: &str| {
-        let text = line.value(word)?;
-        let bits = parse::tc_rate(text).map_err(|why| format!("hfsc {name} {word}: {why}"))?;
-        u32::try_from(bits / 8)
-            .map_err(|_| format!("hfsc {name} {word}: found {text:?}; accepted: less than 34.4gbit"))
-    };
-    let time = |line: &mut Line<'_>, word: &str| {
-        let text = line.value(word)?;
-        let time = parse::tc_time(text).map_err(|why| format!("hfsc {name} {word}: {why}"))?;
-        Ok::<_, String>((time.as_nanos() / 1000).min(u32::MAX.into()) as u32)
-    };
-    let (mut spec, mut umax, mut dmax) = (Spec { m1: 0, d: 0, m2: 0 }, 0.0, 0_u32);
-    loop {
-        let word = line.value(name)?;
-        match word {
-            "m1" => spec.m1 = rate(line, word)?,
-            "d" => spec.d = time(line, word)?,
-            "umax" => {
-                let text = line.value(word)?;
-                umax = parse::tc_bytes(text).map_err(|why| format!("hfsc {name} {word}: {why}"))? as f64;
-            }
-            "dmax" => dmax = time(line, word)?,
-            "m2" => {
-                spec.m2 = rate(line, word)?;
-                break;
-            }
-            "rate" => {
-                spec.m2 = rate(line, word)?;
-                let first = if dmax > 0 { libm::ceil(umax * 1e6 / f64::from(dmax)) } else { 0.0 };
-                if umax > 0.0 && dmax == 0 {
-                    return Err(format!("hfsc {name}: found umax without dmax; accepted: both"));
-                }
-                if dmax > 0 && first > f64::from(spec.m2) {
-                    (spec.m1, spec.d) = (first.min(f64::from(u32::MAX)) as u32, dmax);
-                } else if let Some(rest) = (umax as u32).wrapping_mul(1_000_000).checked_div(spec.m2) {
-                    // tc computes this with whole numbers of 32 bits.
-                    spec.d = dmax.wrapping_sub(rest);
-                }
-                break;
-            }
-            _ => return Err(unknown("hfsc", word, "m1, d, m2, or umax, dmax, rate")),
-        }
-    }
-    if (spec.m1, spec.m2) == (0, 0) {
-        return Err(format!("hfsc {name}: found two slopes of zero; accepted: a rate"));
-    }
-    Ok(spec)
 }

@@ -2,8 +2,12 @@
 //!
 //! Source: tc(8), and net/sched/sch_api.c and cls_api.c. A refusal has Linux's own words in brackets where it has some.
 
+mod change;
 mod filters;
+mod place;
 mod read;
+
+pub(super) use change::{Set, Step};
 
 use super::chain::Rule;
 use super::id::Id;
@@ -139,8 +143,7 @@ impl Plan {
                 &qdisc.what
                 && classes.is_empty()
             {
-                let name = own.words();
-                let name = name.split(' ').next().unwrap_or("");
+                let name = own.name();
                 return Err(Error(format!(
                     "tc: found {name} {} without classes, which drops every packet; accepted: one with classes",
                     qdisc.handle
@@ -215,12 +218,18 @@ impl fmt::Display for Plan {
     }
 }
 
+/// A change of a tree: the tree's parameters after it, its commands, and what they do.
+pub(crate) struct Change {
+    pub(crate) args: Args,
+    pub(crate) commands: String,
+    pub(super) steps: Vec<Step>,
+}
+
 impl Args {
-    /// Returns the same tree if `line` has its commands. A tree does not change.
-    pub(crate) fn same_plan(&self, line: &str) -> Result<Self, Error> {
-        if format!("{}", crate::registry::parse_line(line)?) == format!("{self}") {
-            return Ok(self.clone());
-        }
-        Err(Error("tc: found other commands; accepted: a tree that stays as it is during a run".into()))
+    /// Returns the change of this tree by the commands in `text`. `None`: this is no tree.
+    pub(crate) fn change_of_tree(&self, text: &str) -> Option<Result<Change, Error>> {
+        let mut plan = self.plan()?.clone();
+        let changed = plan.change(text, self.stab().is_some());
+        Some(changed.map(|(steps, commands)| Change { args: self.with_plan(plan), commands, steps }))
     }
 }

@@ -37,6 +37,20 @@ impl Rounds {
         Self { members: quanta.map(member).collect(), first: NONE, last: NONE }
     }
 
+    /// Sets the quantum of a class. The present deficit stays.
+    pub(super) fn set_quantum(&mut self, at: u32, quantum: u32) {
+        if let Some(member) = self.members.get_mut(at as usize) {
+            member.quantum = quantum;
+        }
+    }
+
+    /// Sets how many classes there are. Those that go leave the ring, and new ones have no quantum yet.
+    pub(super) fn resize(&mut self, count: usize) {
+        (count..self.members.len()).for_each(|at| self.remove(at as u32));
+        let new = Member { quantum: 0, deficit: 0, before: NONE, after: NONE, is_active: false };
+        self.members.resize(count, new);
+    }
+
     /// Makes a class active, with a deficit of one quantum, unless it is active.
     pub(super) fn activate(&mut self, at: u32) {
         let member = &mut self.members[at as usize];

@@ -364,9 +364,12 @@ impl Bench {
             self.sorted_anew = self.next_id;
         }
         self.limit = limit_of(self.qdisc.args());
-        if self.qdisc.args().spec.name == "fq" {
-            // Linux keeps the packets of throttled flows above a smaller limit.
-            self.limit.packets = self.limit.packets.saturating_add(self.qdisc.backlog().packets);
+        let keeps = ["fq", "pfifo", "bfifo", "pfifo_head_drop", "tbf"];
+        if keeps.contains(&self.qdisc.args().spec.name) {
+            // Linux keeps the packets of throttled flows, and those of fifos, above a smaller limit.
+            let Backlog { packets, bytes } = self.qdisc.backlog();
+            self.limit.packets = self.limit.packets.saturating_add(packets);
+            self.limit.bytes = self.limit.bytes.saturating_add(bytes);
         }
         Ok(())
     }

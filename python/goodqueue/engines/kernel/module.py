@@ -39,7 +39,9 @@ def _version(system: image.Image) -> str:
 
 def wanted(plan: Plan) -> list[str]:
     """Return those of `NAMES` that ``plan`` uses."""
-    lines = [line for link in plan.links() for line in (*link.tc, *(change.tc or [] for change in link.changes))]
+    lines = [
+        line for link in plan.links() for line in (*link.tc, *(one for change in link.changes for one in change.tc))
+    ]
     return [name for name in NAMES if any(name in line for line in lines)]
 
 

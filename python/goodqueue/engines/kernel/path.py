@@ -75,13 +75,13 @@ def path(scenario: Scenario) -> Path:
         if place is not None:
             link = hops[place].link
             assert link is not None, "the scenario has been checked: a wire does not change"
-            hops[place] = replace(hops[place], link=_changed(key, link, change))
+            hops[place] = replace(hops[place], link=_changed(key, link, change, listed[place]["qdisc"]))
         elif name != BOTTLENECK:
             continue  # the interface of a host
         elif change["direction"] == "down":
-            down = _changed(key, down, change)
+            down = _changed(key, down, change, bottleneck["qdisc"])
         else:
-            up = _changed(key, up, change)
+            up = _changed(key, up, change, bottleneck["up"]["qdisc"])
     rows = {direction: row_of(listed, direction) for direction in ("down", "up")}
     lines = {place: hop.get("qdisc") for place, hop in enumerate(listed)}
     drains = []
@@ -111,7 +111,7 @@ def interface(key: str, host: dict[str, Any], name: str, changes: list[dict[str,
         if "rate" in change:
             found = f"found {change['rate']} at the interface of a host"
             raise UserError(f"change[{index}].rate", f"{found}; accepted by the kernel engine there: a qdisc")
-        link = _changed(f"change[{index}]", link, change)
+        link = _changed(f"change[{index}]", link, change, host["qdisc"])
     return link, _own_drain_s(link, host["qdisc"])
 
 
@@ -202,19 +202,25 @@ def _steps(key: str, file: str, duration_s: float) -> list[tuple[float, int]]:
     return steps
 
 
-def _changed(key: str, link: Shaper, change: dict[str, Any]) -> Shaper:
+def _changed(key: str, link: Shaper, change: dict[str, Any], line: str) -> Shaper:
     from goodqueue import _goodqueue
 
     rate_bps = _goodqueue.rate_bps(change["rate"]) if "rate" in change else None
-    words = None
+    lines: list[list[str]] = []
     if "qdisc" in change:
         now_bps = rate_bps or link.rates()[-1][1]
-        lines = _shaper(f"{key}.qdisc", now_bps, change["qdisc"]).tc
-        if len(lines) > 1:
-            found = f"found {quoted(change['qdisc'])}"
-            raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: a change of one discipline")
-        words = lines[0]
-    return replace(link, changes=[*link.changes, Change(seconds(change["at"]), rate_bps, words)])
+        lines = _commands(f"{key}.qdisc", now_bps, change["qdisc"], line)
+    return replace(link, changes=[*link.changes, Change(seconds(change["at"]), rate_bps, lines)])
+
+
+def _commands(key: str, rate_bps: int, changed: str, line: str) -> list[list[str]]:
+    """Return the commands of a change to ``changed`` of a link whose discipline was made by ``line``."""
+    if trees.is_tree(line):
+        return trees.translate_change(changed, line)
+    lines = _shaper(key, rate_bps, changed).tc
+    if len(lines) > 1:
+        raise UserError(key, f"found {quoted(changed)}; accepted by the kernel engine: a change of one discipline")
+    return lines
 
 
 def _shaper(key: str, rate_bps: int, line: str) -> Shaper:
@@ -234,7 +240,8 @@ def _own_drain_s(link: Shaper, line: str) -> float:
     """Return how long a full queue takes to drain. Packets that wait when the captures end would look lost."""
     rate_bps = min(rate for _, rate in link.rates())
     if trees.is_tree(line):
-        slowest_bps = trees.slowest_bps(line, rate_bps)
+        later = [words for change in link.changes for words in change.tc]
+        slowest_bps = trees.slowest_bps(line, rate_bps, later)
         return max(drain_s(tc.parse(leaf), slowest_bps) for leaf in {*trees.leaves(line), trees.WITHOUT_A_LINE})
     return drain_s(tc.parse(line), rate_bps)
 

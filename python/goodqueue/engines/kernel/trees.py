@@ -5,7 +5,7 @@ scenario's discipline (`tc.LEAF`), and the disciplines at leaves are translated 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from goodqueue.engines.kernel import tc
 from goodqueue.errors import UserError, quoted
@@ -48,14 +48,9 @@ def translate(line: str, rate_bps: int) -> list[list[str]]:
     if stab := discipline.split_stab(line)[0]:
         accepted = "a tree without stab, which Linux takes only at the root, where the link's shaper is"
         raise UserError(f"found {quoted(' '.join(stab))}; accepted by the kernel engine: {accepted}")
-    commands = list(_commands(line))
-    majors: dict[str, str] = {}
-    first = int(tc.LEAF.rstrip(":"), 16)
-    for kind, words in commands:
-        if kind == "qdisc":
-            majors.setdefault(words[words.index("handle") + 1].rstrip(":"), f"{first + len(majors):x}")
+    majors = _majors(line)
     made = []
-    for kind, written in commands:
+    for kind, written in _commands(line):
         words = _numbered(kind, written, majors)
         if kind != "qdisc":
             made.append([kind, *words])
@@ -71,6 +66,24 @@ def translate(line: str, rate_bps: int) -> list[list[str]]:
     return made
 
 
+def translate_change(commands: str, line: str) -> list[list[str]]:
+    """Return the ``commands`` of a change of the tree that ``line`` makes, with the numbers of `translate`.
+
+    Each command is the words after ``tc qdisc change dev DEV``, or after ``tc class change dev DEV`` behind the word
+    ``class``. Parameters are those of the scenario's commands, since Linux keeps some that a command does not name.
+    """
+    majors = _majors(line)
+    made = []
+    for kind, written in _commands(commands):
+        words = _numbered(kind, written, majors)
+        if kind == "class":
+            made.append([kind, *words])
+        else:
+            place, own = _place(words)
+            made.append([*place, *own])
+    return made
+
+
 def leaves(line: str) -> Iterator[str]:
     """Yield the lines of the disciplines at the leaves of a tree."""
     for kind, words in _commands(line):
@@ -78,19 +91,32 @@ def leaves(line: str) -> Iterator[str]:
             yield " ".join(own)
 
 
-def slowest_bps(line: str, rate_bps: int) -> int:
-    """Return the lowest rate that a class of ``htb`` may borrow up to, or ``rate_bps`` if that is less."""
+def slowest_bps(line: str, rate_bps: int, later: Iterable[list[str]] = ()) -> int:
+    """Return the lowest rate that a class of ``htb`` may borrow up to, or ``rate_bps`` if that is less.
+
+    ``later`` are the commands of `translate_change`.
+    """
     from goodqueue import _goodqueue
 
     rates = [rate_bps]
-    for kind, words in _commands(line):
+    for kind, words in [*_commands(line), *((words[0], words) for words in later)]:
         if kind == "class" and "htb" in words:
             rates.append(_goodqueue.rate_bps(words[words.index("ceil" if "ceil" in words else "rate") + 1]))
     return min(rates)
 
 
+def _majors(line: str) -> dict[str, str]:
+    """Return the laboratory's number of each discipline of the tree that ``line`` makes, by the number there."""
+    majors: dict[str, str] = {}
+    first = int(tc.LEAF.rstrip(":"), 16)
+    for kind, words in _commands(line):
+        if kind == "qdisc":
+            majors.setdefault(words[words.index("handle") + 1].rstrip(":"), f"{first + len(majors):x}")
+    return majors
+
+
 def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the kind of each command, and its words after ``add dev DEV``."""
+    """Yield the kind of each command, and its words after ``add dev DEV`` or ``change dev DEV``."""
     for command in line.split("; "):
         _, kind, _, _, _, *words = command.split()
         yield kind, words

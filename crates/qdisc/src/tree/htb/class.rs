@@ -50,12 +50,17 @@ pub(in super::super) struct Setup {
     pub(in super::super) id: Id,
     pub(in super::super) parent: Option<u32>,
     pub(in super::super) level: usize,
+    pub(in super::super) shape: Shape,
+    pub(in super::super) chain: Chain,
+}
+
+/// What the words of a class set.
+pub(in super::super) struct Shape {
     pub(in super::super) paces: [Pace; 2],
     /// Depths of the buckets in nanoseconds.
     pub(in super::super) depths: [i64; 2],
     pub(in super::super) priority: usize,
     pub(in super::super) quantum: i32,
-    pub(in super::super) chain: Chain,
 }
 
 /// A class.
@@ -112,21 +117,30 @@ impl Class {
     /// Returns the class with full buckets.
     pub(super) fn new(setup: Setup) -> Self {
         Self {
-            tokens: setup.depths,
+            tokens: setup.shape.depths,
             since: 0,
-            depths: setup.depths,
+            depths: setup.shape.depths,
             parent: setup.parent.unwrap_or(NONE),
             id: setup.id,
-            quantum: setup.quantum,
+            quantum: setup.shape.quantum,
             level: setup.level as u8,
-            priority: setup.priority as u8,
+            priority: setup.shape.priority as u8,
             active: 0,
             mode: Mode::CanSend,
-            paces: setup.paces,
+            paces: setup.shape.paces,
             deficits: [0; LEVELS],
             held: Held::default(),
             feed: (setup.level > 0).then(Box::default),
             chain: (!setup.chain.is_empty()).then(|| Box::new(setup.chain)),
+        }
+    }
+
+    /// Sets what a command says. The tokens, the mode and the turn stay (`htb_change_class`): another rate fills the
+    /// buckets from the next packet on, and a leaf that has packets keeps its old priority until it is empty.
+    pub(super) fn reshape(&mut self, shape: Shape) {
+        (self.paces, self.depths) = (shape.paces, shape.depths);
+        if self.level == 0 {
+            (self.priority, self.quantum) = (shape.priority as u8, shape.quantum);
         }
     }
 

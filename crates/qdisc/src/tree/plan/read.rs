@@ -1,5 +1,6 @@
 //! The commands, one after the other, as changes of a plan.
 
+use super::place::{ClassPlace, QdiscPlace};
 use super::{Node, Plan, Qdisc, Read, What};
 use crate::param::{Args, Value};
 use crate::registry::parse_inner;
@@ -14,7 +15,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Bytes of a full frame, for the quanta of `ets` that are unset.
-const FRAME: u32 = 1514;
+pub(super) const FRAME: u32 = 1514;
 /// The handle of the first qdisc that is given none.
 const FIRST_HANDLE: u16 = 0x8001;
 
@@ -54,49 +55,13 @@ impl Plan {
         Ok(())
     }
 
-    /// Notes the device, which is the same in all commands.
-    pub(super) fn device(&mut self, line: &mut Line<'_>) -> Read<()> {
-        let name = line.value("dev")?;
-        if !self.device.is_empty() && self.device != name {
-            return Err(format!(
-                "found dev {name:?}; accepted: {:?}, the device of the commands before",
-                self.device
-            ));
-        }
-        self.device = name.to_string();
-        Ok(())
-    }
-
     /// Returns the place of the qdisc `major`.
     pub(super) fn find(&self, id: Id) -> Option<usize> {
         self.majors.get(&id.major()).copied()
     }
 
     fn qdisc(&mut self, line: &mut Line<'_>, replaces: bool) -> Read<()> {
-        let (mut parent, mut handle, mut is_root, mut stab) = (None, None, false, None);
-        let kind = loop {
-            match line.value("qdisc")? {
-                "dev" => self.device(line)?,
-                "root" => is_root = true,
-                "parent" => match line.value("parent")? {
-                    "root" => is_root = true,
-                    id => parent = Some(Id::read(id)?),
-                },
-                "handle" => {
-                    let text = line.value("handle")?;
-                    let major = u16::from_str_radix(text.trim_end_matches(':'), 16);
-                    let major = major.ok().filter(|major| *major != 0);
-                    let refused = || format!("found handle {text:?}; accepted: a hexadecimal number, as 1:");
-                    handle = Some(Id::of(major.ok_or_else(refused)?, 0));
-                }
-                "stab" => stab = Some(self.stab(line)?),
-                "est" | "estimator" => _ = (line.value("est")?, line.value("est")?),
-                "ingress" | "clsact" | "ingress_block" | "egress_block" => {
-                    return Err("found an ingress qdisc; accepted: those that queue packets".to_string());
-                }
-                kind => break kind,
-            }
-        };
+        let QdiscPlace { parent, handle, is_root, stab, kind } = self.qdisc_place(line)?;
         if is_root == parent.is_some() {
             return Err("found neither root nor parent, or both; accepted: one of them".to_string());
         }
@@ -143,7 +108,7 @@ impl Plan {
     }
 
     /// Reads the line of a discipline without classes.
-    fn leaf(&mut self, words: String) -> Read<Arc<Args>> {
+    pub(super) fn leaf(&mut self, words: String) -> Read<Arc<Args>> {
         if let Some(known) = self.leaves.get(&words) {
             return Ok(known.clone());
         }
@@ -185,24 +150,6 @@ impl Plan {
             }
         }
         Ok(())
-    }
-
-    /// Reads a size table.
-    #[cfg(feature = "emulation")]
-    fn stab(&self, line: &mut Line<'_>) -> Read<Args> {
-        let mut words = alloc::vec!["stab".to_string()];
-        while let Some(word) = line.peek().filter(|word| crate::param::stab::begins(word)) {
-            line.next();
-            words.push(word.to_string());
-            words.push(line.value(word)?.to_string());
-        }
-        let (stab, _) = Args::split_stab(&words.join(" ")).map_err(|error| error.0)?;
-        stab.ok_or_else(|| "found stab without words; accepted: overhead, mpu, linklayer".to_string())
-    }
-
-    #[cfg(not(feature = "emulation"))]
-    fn stab(&self, _line: &mut Line<'_>) -> Read<Args> {
-        Err("stab is not in this program".to_string())
     }
 
     /// Puts the qdisc number `place` below the class `parent`. Returns the place of a discipline of the registry if it
@@ -259,17 +206,7 @@ impl Plan {
     }
 
     fn class(&mut self, line: &mut Line<'_>) -> Read<()> {
-        let (mut parent, mut id) = (None, None);
-        let kind = loop {
-            match line.value("class")? {
-                "dev" => self.device(line)?,
-                "parent" => parent = Some(Id::read(line.value("parent")?)?),
-                "root" => parent = self.qdiscs.first().map(|root| root.handle),
-                "classid" => id = Some(Id::read(line.value("classid")?)?),
-                "est" | "estimator" => _ = (line.value("est")?, line.value("est")?),
-                kind => break kind,
-            }
-        };
+        let ClassPlace { parent, id, kind } = self.class_place(line)?;
         let (Some(parent), Some(id)) = (parent, id) else {
             return Err("found a class without parent or classid; accepted: both".to_string());
         };

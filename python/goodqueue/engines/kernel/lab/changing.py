@@ -35,17 +35,22 @@ def due(plan: Plan) -> list[Due]:
                     found.append(Due(change.at_s, node.name, lines))
     for card in cards(plan):
         for change in card.stack.link.changes if card.stack.link is not None else []:
-            words = ["qdisc", "change", "dev", card.out, *(change.tc or [])]
-            found.append(Due(change.at_s, card.stack.side, [words]))
+            found.append(Due(change.at_s, card.stack.side, [_change(card.out, words) for words in change.tc]))
     return sorted(found, key=lambda one: one.at_s)
 
 
 def _lines(plan: Plan, node: Node, step: Step, change: Change) -> list[Words]:
     device = node.device(TOWARDS[step.direction])
     lines = [] if change.rate_bps is None else at_rate(device, step, plan, change.rate_bps)
-    if change.tc is not None and step.does is Does.QUEUE:
-        lines.append(["qdisc", "change", "dev", device, *change.tc])
+    if step.does is Does.QUEUE:
+        lines += [_change(device, words) for words in change.tc]
     return lines
+
+
+def _change(device: str, words: Words) -> Words:
+    """Return the command that changes a discipline, or a class if ``words`` begin with ``class``."""
+    is_class = words[0] == "class"
+    return ["class" if is_class else "qdisc", "change", "dev", device, *words[is_class:]]
 
 
 class Changers:

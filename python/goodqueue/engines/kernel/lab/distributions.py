@@ -49,7 +49,7 @@ def table(name: str) -> list[int]:
 def write(plan: Plan, folder: Path) -> None:
     """Write the tables that the wires and disciplines of ``plan`` need into ``folder``, and make `tc` look there."""
     links = [plan.down, plan.up, *(hop.link for hop in plan.hops if hop.link is not None)]
-    lines = [words for link in links for words in (*link.tc, *(change.tc or [] for change in link.changes))]
+    lines = [words for link in links for words in (*link.tc, *(line for change in link.changes for line in change.tc))]
     lines += [hop.netem for hop in plan.hops]
     wanted = {name for name in FUNCTIONS if any(name in words for words in lines)}
     for name in wanted:

@@ -15,8 +15,9 @@ class Change:
 
     at_s: float
     rate_bps: int | None = None
-    tc: list[str] | None = None
-    """The discipline's new line: the words after ``tc qdisc change dev DEV``."""
+    tc: list[list[str]] = field(default_factory=list)
+    """One list of words per command, in order. Each follows ``tc qdisc change dev DEV``, or ``tc class change dev DEV``
+    if it begins with ``class``."""
 
 
 @dataclass(frozen=True, slots=True)
