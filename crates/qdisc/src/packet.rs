@@ -11,8 +11,9 @@ pub trait Packet {
     /// checksum.
     fn len(&self) -> u32;
 
-    /// Returns the length by which a limit on memory counts the packet, of which [`Packet::len`] is `len`. It is the same,
-    /// except behind a size table (`stab`): the table changes what laws and shapers see, and not the packet's buffer.
+    /// Returns the length by which a limit on memory counts the packet, of which [`Packet::len`] is `len`. It is the
+    /// same, except behind a size table (`stab`): the table changes what laws and shapers see, and not the packet's
+    /// buffer.
     #[inline]
     fn buffered(&self, len: u32) -> u32 {
         len

@@ -259,9 +259,9 @@ impl Change {
                 changed.refuse_newer().map_err(refused)?;
                 changed.resolve(link.rate).map_err(refused)?;
                 possible(&changed, link, "qdisc")?;
-                // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays
-                // as it was written. So does a line of netem, because what it names begins anew. A tree has the commands of
-                // this change alone.
+                // A full line cannot say that a parameter is unset. A line that unsets one (`cake unlimited`) stays as
+                // it was written. So does a line of netem, because what it names begins anew. A tree has the commands
+                // of this change alone.
                 let full = args.commands_of_change(words).unwrap_or_else(|| {
                     let full = changed.to_string();
                     let says_all = changed.spec.begins_anew.is_none()

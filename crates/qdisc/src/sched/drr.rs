@@ -200,8 +200,8 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self
     }
 
-    /// Shows a shaper the packet that leaves next, as [`Discipline::look`](crate::Discipline::look) does. Linux counts a
-    /// packet that is kept in no flow and in no memory.
+    /// Shows a shaper the packet that leaves next, as [`Discipline::look`](crate::Discipline::look) does. Linux counts
+    /// a packet that is kept in no flow and in no memory.
     pub(crate) fn look(&mut self) -> Look<'_, P> {
         Look::Beside(&mut self.kept, &mut self.totals.backlog)
     }

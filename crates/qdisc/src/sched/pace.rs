@@ -1,7 +1,7 @@
 //! Time at a rate, to the nanosecond as Linux computes it.
 //!
-//! Source: `psched_ratecfg_precompute` (net/sched/sch_generic.c) and `psched_l2t_ns` (include/net/sch_generic.h):
-//! a multiplication and a shift stand for the division by the rate. The burst of an `htb` class is sent to the kernel as
+//! Source: `psched_ratecfg_precompute` (net/sched/sch_generic.c) and `psched_l2t_ns` (include/net/sch_generic.h): a
+//! multiplication and a shift stand for the division by the rate. The burst of an `htb` class is sent to the kernel as
 //! the time that it takes ([`crate::psched`]).
 
 use super::bucket::{LINKLAYER, LinkLayer, MPU, OVERHEAD};

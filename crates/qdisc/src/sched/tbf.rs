@@ -185,7 +185,8 @@ impl<P: Packet> Tbf<P> {
     }
 }
 
-/// Returns the bytes that a queue at `rate` holds, as `tc` computes them: what the rate sends in `latency`, and a bucket.
+/// Returns the bytes that a queue at `rate` holds, as `tc` computes them: what the rate sends in `latency`, and a
+/// bucket.
 fn queue_of(rate: Rate, latency: Duration, bucket: u64) -> u64 {
     let (bytes_per_s, us) = ((rate.as_bps() / 8) as f64, (latency.as_nanos() / 1000) as f64);
     (bytes_per_s * us / 1e6 + bucket as f64) as u64

@@ -1,8 +1,8 @@
 //! Filters as `tc filter add` writes them: `u32`, `flower`, `fw`, `matchall`, `basic` and `flow`.
 //!
-//! Source: iproute2 6.1 (tc/f_*.c) for what the words mean, and Linux 6.1 (net/sched/cls_*.c) for what they decide. Both
-//! were tried, form by form (`golden/filters`). Where Linux does what few would guess, the filter does the same, and a
-//! note says so. A filter becomes masks and values of the words that [`super::fields`] lists.
+//! Source: iproute2 6.1 (tc/f_*.c) for what the words mean, and Linux 6.1 (net/sched/cls_*.c) for what they decide.
+//! Both were tried, form by form (`golden/filters`). Where Linux does what few would guess, the filter does the same,
+//! and a note says so. A filter becomes masks and values of the words that [`super::fields`] lists.
 
 mod flow;
 mod flower;
@@ -50,7 +50,8 @@ pub(super) struct Filter {
 }
 
 /// Reads the filter of `kind` from its words. `handle` is the word after `handle`, `major` the number of the qdisc, and
-/// `protocol` that of the protocol whose packets the filter sees. Adds to `notes` a sentence where Linux does not what the words seem to say.
+/// `protocol` that of the protocol whose packets the filter sees. Adds to `notes` a sentence where Linux does not what
+/// the words seem to say.
 pub(super) fn read(
     kind: &str,
     handle: Option<&str>,
@@ -146,7 +147,8 @@ fn only_class(kind: &str, line: &mut Line<'_>) -> Read<Target> {
     target.ok_or_else(|| invalid(&format!("{kind} without a class"), "flowid and a class, as flowid 1:10"))
 }
 
-/// `matchall` and `basic`: all packets match. A second `matchall` of the same preference is refused (`mall_change`).
+/// Reads `matchall` or `basic`, which match all packets. A second `matchall` of the same preference is refused
+/// (`mall_change`).
 fn everything(kind: &str, line: &mut Line<'_>) -> Read<Filter> {
     let rule = Rule { any_of: vec![Default::default()], target: only_class(kind, line)? };
     Ok(Filter { rule, identity: (kind == "matchall").then(Vec::new), mask: Vec::new() })

@@ -31,8 +31,6 @@ mod plan;
 mod rounds;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod watchdogs;
 mod words;
 
 pub use child::Decision;

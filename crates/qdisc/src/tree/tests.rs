@@ -1,5 +1,7 @@
 //! Tests of trees: commands, filters, and the schedulers by numbers worked by hand.
 
+mod watchdogs;
+
 use super::*;
 use crate::packet::Plain;
 use crate::registry::{AnyQdisc, parse_line};

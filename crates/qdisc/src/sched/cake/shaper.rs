@@ -172,8 +172,8 @@ mod tests {
     }
 
     /// Three segments on the wire each have the overhead, and cells of their own: 1500 + 38, and 100 + 38 bytes; with
-    /// 44 bytes and ATM 33 cells (1544 bytes) twice and 3 (144). As one packet of 3142 bytes they would occupy 3166 bytes
-    /// and 67 cells. Linux 6.1, `cake_overhead`.
+    /// 44 bytes and ATM 33 cells (1544 bytes) twice and 3 (144). As one packet of 3142 bytes they would occupy 3166
+    /// bytes and 67 cells. Linux 6.1, `cake_overhead`.
     #[test]
     fn each_packet_of_a_merged_one_has_its_overhead() {
         let merged = Merged { count: 3, len: 1514, last: 114 };

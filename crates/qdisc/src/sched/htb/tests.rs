@@ -15,7 +15,8 @@ fn departures(line: &str) -> Vec<u64> {
 
 /// 800 ns per byte. With 1600 bytes the first frame leaves 86 bytes, which is no debt. So the second goes, too, and
 /// leaves -1428: 1.1424 ms. Then one frame leaves every 1.2112 ms. `tc` of Linux 6.1 sends whole microseconds of burst,
-/// of which one byte (800 ns) is none: the first frame leaves -1514, and then as on a serial link. A kernel showed both (two frames back to back by default; `burst 1b` as a link).
+/// of which one byte (800 ns) is none: the first frame leaves -1514, and then as on a serial link. A kernel showed both
+/// (two frames back to back by default; `burst 1b` as a link).
 #[test]
 fn a_packet_leaves_while_there_is_no_debt() {
     let two = [0, 0, 1_142_400, 2_353_600];
@@ -32,8 +33,8 @@ fn a_packet_leaves_while_there_is_no_debt() {
 }
 
 /// `tc` adds to its 1600 bytes the bytes that the rate sends in a nanosecond: at 80 Gbit/s 1610 bytes, 161 ns. `tc` of
-/// Linux 6.1 cuts this to whole microseconds, which are none, and each frame waits for the 151 ns of the one before. Since
-/// iproute2 6.14 these are 3 ticks of 64 ns: the first frame leaves 192 - 151 = 41 ns, the second owes 110.
+/// Linux 6.1 cuts this to whole microseconds, which are none, and each frame waits for the 151 ns of the one before.
+/// Since iproute2 6.14 these are 3 ticks of 64 ns: the first frame leaves 192 - 151 = 41 ns, the second owes 110.
 #[test]
 fn a_fast_class_has_a_burst_of_what_it_sends_in_a_nanosecond_more() {
     assert_eq!(departures("htb rate 80gbit"), [0, 151, 302, 453]);

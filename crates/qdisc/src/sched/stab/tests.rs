@@ -152,8 +152,9 @@ fn a_change_may_replace_the_table() {
     assert_eq!(error.0, "stab: found one; accepted: none, as the qdisc was made without a size table");
 }
 
-/// A table changes what `fq_codel` sends in its rounds, and not the memory that its packets hold (`truesize`): 1000 bytes
-/// hold 256 + 2048 bytes, and two such packets fill 4608. Linux 6.1.192 dropped only then, at 3000 bytes by the table.
+/// A table changes what `fq_codel` sends in its rounds, and not the memory that its packets hold (`truesize`): 1000
+/// bytes hold 256 + 2048 bytes, and two such packets fill 4608. Linux 6.1.192 dropped only then, at 3000 bytes by the
+/// table.
 #[test]
 fn a_limit_on_memory_counts_packets_without_the_table() {
     for name in ["fq_codel drop_batch 1 memory_limit 4608", "cake besteffort flows memlimit 4608"] {

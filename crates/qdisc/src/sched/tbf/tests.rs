@@ -53,8 +53,8 @@ fn the_rate_is_kept_within_a_packet() {
     assert!((127_000 - 1514..=127_000).contains(&bytes), "{bytes}");
 }
 
-/// 3 Mbit/s are 2666.67 ns per byte, of which Linux keeps a factor of 32 bits: 3000 bytes cost 7 999 999 ns and not 8 ms,
-/// and 5000 bytes of burst are 13 333 333 ns. So the first packet leaves 5 333 334 ns (`psched_l2t_ns`, Linux 6.1).
+/// 3 Mbit/s are 2666.67 ns per byte, of which Linux keeps a factor of 32 bits: 3000 bytes cost 7 999 999 ns and not 8
+/// ms, and 5000 bytes of burst are 13 333 333 ns. So the first packet leaves 5 333 334 ns (`psched_l2t_ns`, Linux 6.1).
 #[test]
 fn nanoseconds_are_those_of_linux() {
     let left = departures("tbf rate 3mbit burst 5000 limit 10000", &[3000; 3]);

@@ -1,8 +1,8 @@
 //! `flower`: fields of the headers.
 //!
 //! Source: `flower_parse_opt` (tc/f_flower.c, iproute2 6.1) and `fl_set_key` (net/sched/cls_flower.c, Linux 6.1). `tc`
-//! sends each word as an attribute, and a later one replaces an earlier one. Linux then reads only those attributes that
-//! fit the protocols, and the others match everything.
+//! sends each word as an attribute, and a later one replaces an earlier one. Linux then reads only those attributes
+//! that fit the protocols, and the others match everything.
 
 use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};

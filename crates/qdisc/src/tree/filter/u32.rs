@@ -1,8 +1,8 @@
 //! `u32`: bytes at places of the packet.
 //!
-//! Source: tc/f_u32.c (iproute2 6.1) and `u32_classify` (net/sched/cls_u32.c, Linux 6.1). `match tcp`, `udp`, `icmp` and
-//! `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0, so
-//! they compare bytes of the IP header.
+//! Source: tc/f_u32.c (iproute2 6.1) and `u32_classify` (net/sched/cls_u32.c, Linux 6.1). `match tcp`, `udp`, `icmp`
+//! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
+//! so they compare bytes of the IP header.
 
 use super::{ADDRESS, Bits, Filter, Read, by, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};

@@ -127,8 +127,8 @@ fn on_a_rung_the_larger_gain_holds() {
     assert_eq!([MAX_PROB / 10 - 1, MAX_PROB / 10].map(capped), [false, true]);
 }
 
-/// A delay of 100 s after none: Linux's gains at p = 20 % are 576460752 and 5764607522 per tick of 64 ns, so the change is
-/// 9.91e18. A signed number of 64 bits ends at 9.22e18: in Linux 6.1.192 the change is negative, and p falls
+/// A delay of 100 s after none: Linux's gains at p = 20 % are 576460752 and 5764607522 per tick of 64 ns, so the change
+/// is 9.91e18. A signed number of 64 bits ends at 9.22e18: in Linux 6.1.192 the change is negative, and p falls
 /// (`pie_calculate_probability`; a tree with packets of 64 kB at 48 kbit/s showed it).
 #[test]
 fn a_change_that_exceeds_64_bits_wraps_as_in_linux() {
