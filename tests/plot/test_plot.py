@@ -133,7 +133,7 @@ def test_each_kind_is_drawn_from_a_store_alone(
     here: Path, goodqueue: Command, kind: str, options: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets = ["--set", "bottleneck.qdisc=pfifo,codel", "--set", "series.interval=200ms"]
-    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "3", "--out", "store").status == 0
+    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "3", "--store", "store").status == 0
     monkeypatch.setattr(run, "simulate", None)
     for form in ("svg", "pdf", "png"):
         said = goodqueue("plot", kind, "store", *options, "--out", f"a.{form}")

@@ -34,7 +34,7 @@ start_spread = "200ms"
 def measured(goodqueue: Command, here: Path, qdisc: str) -> str:
     """Return a file of Flent's, of a link with ``qdisc``."""
     (here / "modem.toml").write_text(MODEM.format(qdisc=qdisc), encoding="utf-8")
-    assert goodqueue("sweep", "modem.toml", "--seeds=1", "--out=store").status == 0
+    assert goodqueue("sweep", "modem.toml", "--seeds=1", "--store=store").status == 0
     assert goodqueue("export", "--flent", "store", "--out=flent").status == 0
     (file,) = (here / "flent").glob("*.flent.gz")
     return str(file.relative_to(here))

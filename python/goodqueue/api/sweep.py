@@ -151,7 +151,7 @@ def sweep(
     seed: int = FIRST_SEED,
     metric: str | Sequence[str] | None = None,
     engine: str = "sim",
-    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
     against: str | None = None,
@@ -168,7 +168,7 @@ def sweep(
         seed: The first seed.
         metric: The metrics that the tables show, as in `gq.compare`.
         engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        out: The folder of a store. It keeps each run; a run that it holds already is not run again.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads; the result does not depend on it. If None, all cores.
         progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
         against: The baseline of the differences in the tables, such as ``"path.rtt=10ms"``. If None, the first qdisc.
@@ -201,13 +201,13 @@ def sweep(
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed, workers)
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
-    kept = asking.kept(out)
+    kept = asking.kept(store)
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)
     shows = terminal.progress if progress else terminal.silent
     try:
         found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, warn)
     except OSError as error:
-        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
+        raise UserError(f"store {store}", f"cannot be written: {error.strerror or error}") from error
     if kept:
         pages.write(kept, found)
     return Sweep(found)

@@ -18,6 +18,7 @@ from goodqueue.cli.options import (
     Said,
     Sets,
     Workers,
+    check_force,
     check_format,
     described,
     whole,
@@ -102,6 +103,7 @@ def compare(
     from goodqueue.show import notes, terminal
 
     check_format(json, latex)
+    check_force(force, out)
     by = request.correction(correct)
     on = engines.parse(engine, linux=kernel)
     wanted = metrics.find(metric or []) or metrics.METRICS
