@@ -18,7 +18,7 @@ from pyarrow import parquet
 from conftest import TOML, Result, spawn
 from goodqueue import engines, run, store
 from goodqueue.errors import UserError
-from goodqueue.measures import metrics, stats
+from goodqueue.measures import numbers, stats
 from goodqueue.record import Record, Scenario
 from goodqueue.sweep import carrying, grid, result, show
 from goodqueue.sweep.result import Goal
@@ -314,7 +314,7 @@ def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[resul
 
 def plan_of(scenario: Scenario, goal: Goal, seeds: int) -> carrying.Plan:
     cells = grid.cells(scenario, [], "", "sim")
-    return carrying.Plan("x.toml", scenario, [], cells, "sim", metrics.find(["delay_mean_ms"]), 1, seeds, goal)
+    return carrying.Plan("x.toml", scenario, [], cells, "sim", numbers.find(["delay_mean_ms"]), 1, seeds, goal)
 
 
 def test_until_ci_adds_seeds_until_it_is_known(scenario: Scenario) -> None:

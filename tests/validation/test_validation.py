@@ -19,10 +19,10 @@ from goodqueue import engines, store
 from goodqueue import scenario as scenarios
 from goodqueue.engines import identity
 from goodqueue.errors import UserError
+from goodqueue.measures.numbers.changes import window_recovery_s
 from goodqueue.record import Scenario
 from goodqueue.validation import cells, judging, pages, result, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
-from goodqueue.validation.recovery import recovery_s
 from goodqueue.validation.result import Result as Cell
 from goodqueue.validation.result import Side, Validation, from_json
 
@@ -203,12 +203,12 @@ def burst_record(cwnd: list[float | None]) -> Any:
 def test_a_flow_has_recovered_when_its_window_is_back_at_its_mean_before_the_burst() -> None:
     # The mean of 2 s to 5 s is 20; values before the warm-up's end do not count. At 6 s the losses are not known yet.
     before: list[float | None] = [90, 18, 20, 22, 20]
-    assert recovery_s(burst_record([*before, 23, 10, 15, 20, 24])) == 3.5, "at 9 s"
-    assert recovery_s(burst_record([*before, 23, 10, None, 19])) is None, "not back before the end"
-    assert recovery_s(burst_record([*before, 23, 24, 25])) is None, "it never fell"
+    assert window_recovery_s(burst_record([*before, 23, 10, 15, 20, 24])) == 3.5, "at 9 s"
+    assert window_recovery_s(burst_record([*before, 23, 10, None, 19])) is None, "not back before the end"
+    assert window_recovery_s(burst_record([*before, 23, 24, 25])) is None, "it never fell"
     alone = burst_record([*before, 23, 10, 15, 20, 24])
     alone["scenario"]["traffic"].pop()
-    assert recovery_s(alone) is None, "there was no burst"
+    assert window_recovery_s(alone) is None, "there was no burst"
 
 
 def test_transfers_are_judged_one_by_one_and_recoveries_in_seconds() -> None:

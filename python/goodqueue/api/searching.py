@@ -154,12 +154,12 @@ def sensitivity(
     Raises:
         UserError: An argument is refused.
     """
-    from goodqueue.measures import metrics
+    from goodqueue.measures import numbers
     from goodqueue.search import ranges, sensitivity_show
     from goodqueue.search import sensitivity as searching
 
     name, base = _named(scenario)
-    wanted = metrics.find(asking.words("metric", metric))
+    wanted = numbers.find(asking.words("metric", metric))
     varied = ranges.read(_pairs("vary", vary))
     plan = searching.plan(name, base, varied, wanted, method, samples, seeds, seed)
 

@@ -10,7 +10,7 @@ from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
 from goodqueue.compare import request
 from goodqueue.errors import Option, Place, UserError, quoted, warn
-from goodqueue.measures import FIRST_SEED, SEEDS, metrics
+from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import notes, terminal
 from goodqueue.show.tables import Table
@@ -128,7 +128,7 @@ class Sweep(showing.Shown):
         self._check(metric)
         if not self.axes:
             raise UserError("plot", "found one cell; accepted: a sweep of a key with several values")
-        (chosen,) = metrics.find([metric])
+        (chosen,) = numbers.find([metric])
         with showing.looking(width, font, style):
             return drawing.along_axis(self.result, chosen, title)
 
@@ -189,7 +189,7 @@ def sweep(
     goodqueue.errors.UserError: grid path.rtt: found no values; accepted: a list of them
     """
     (on,) = engines.parse(asking.word("engine", engine), several=False)
-    wanted = metrics.find(asking.words("metric", metric)) or list(metrics.METRICS)
+    wanted = numbers.find(asking.words("metric", metric)) or list(metrics.METRICS)
     asking.numbers(seeds=seeds, seed=seed, workers=workers)
     if not isinstance(grid, Mapping | None):
         raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
@@ -200,6 +200,8 @@ def sweep(
     base, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed, workers)
+    if metric is not None:
+        numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
     kept = asking.kept(store)
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)

@@ -103,20 +103,22 @@ def sweep(
     from goodqueue import store as stores
     from goodqueue.compare import request
     from goodqueue.files import output
-    from goodqueue.measures import metrics
+    from goodqueue.measures import metrics, numbers
     from goodqueue.show import notes, terminal
     from goodqueue.sweep import carrying, grid, pages, result, show
 
     check_format(json, latex)
     by = request.correction(correct)
     (on,) = engines.parse(engine, several=False)
-    wanted = metrics.find(metric or []) or list(metrics.METRICS)
+    wanted = numbers.find(metric or []) or list(metrics.METRICS)
     goal = _goal(until_ci, max_seeds, seeds, wanted[0].key)
     mixes = grid.mixes(mix or [])
     axes = grid.with_mixes(grid.axes(sets or []), mixes)
     first = None if against is None else result.baseline(against, axes)
     base = scenarios.load(scenario)
     cells = grid.cells(base, axes, scenario, on, mixes, jobs)
+    if metric:
+        numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
     origin = f"--store {store}"
     planned.check_beside(out, force, store)
@@ -131,15 +133,12 @@ def sweep(
         stays = "what is stored stays, and the same command goes on from there"
         raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
     written = str(pages.write(kept, found)) if kept else None
+    if out is not None:
+        written, _ = output.write(out, force, lambda folder: pages.fill(folder, found))
     if kept:
         keys = {key for cell in found.cells for key in cell.keys}
         warn(f"{len(keys)} runs in {store}, {computed} of them new")
-    if out is not None:
-        written, _ = output.write(out, force, lambda folder: pages.fill(folder, found))
-    _print(found, "json" if json else "latex" if latex else "", effect)
-    if written is not None and not json and not latex:
-        files = "results.json, cells.csv, tables.tex, and runs.parquet with one row per run"
-        terminal.say(f"Written: {written}: {files}.")
+    _print(found, "json" if json else "latex" if latex else "", effect, written)
     if out is not None and written is not None and written != out:
         raise output.appeared(out, written, force=force)
     failures = show.failures(found)
@@ -149,8 +148,8 @@ def sweep(
         raise typer.Exit(1)
 
 
-def _print(found: "Sweep", form: str, effect: bool) -> None:
-    """Print the sweep as ``form``: json, latex, or tables."""
+def _print(found: "Sweep", form: str, effect: bool, written: str | None) -> None:
+    """Print the sweep as ``form``: json, latex, or tables, and then the folder that was ``written``."""
     from goodqueue.show import latex, terminal
     from goodqueue.sweep import result, show
 
@@ -161,6 +160,9 @@ def _print(found: "Sweep", form: str, effect: bool) -> None:
         terminal.emit(latex.document(show.tables(found, effect)))
         return
     terminal.show([show.describe(found), "", *show.tables(found, effect), *show.certainty(found)])
+    if written is not None:
+        files = "results.json, cells.csv, tables.tex, and runs.parquet with one row per run"
+        terminal.say(f"Written: {written}: {files}.")
 
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":
