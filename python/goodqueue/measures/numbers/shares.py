@@ -69,7 +69,8 @@ NUMBERS = (
         note="share: the bulk flow with the least goodput over the one with most",
     ),
     Metric(
-        "responsive_percent", "bulk flows", "%", "high", responsive_percent, direction="down", needs=(RATE, bulk_flows(1)),
+        "responsive_percent", "bulk flows", "%", "high", responsive_percent, direction="down",
+        needs=(RATE, bulk_flows(1)),
         note="bulk flows: the goodput of all bulk flows in percent of the link's rate",
     ),
     Metric(
