@@ -409,6 +409,55 @@ def test_a_changed_simulator_runs_again_and_the_kernel_does_not(
     assert after["kernel"] == before["kernel"]
 
 
+def test_the_simulator_runs_again_beside_the_kernels_numbers(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
+) -> None:
+    """A change of the simulator takes minutes to judge, because nothing on Linux runs again."""
+    first = json.loads(goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json").out)
+    (here / "moved").mkdir()
+    for cell in first["cells"]:
+        cell["sim"]["values"]["delay_mean_ms"] = [1e3] * 2  # of another simulator
+        cell["kernel"]["values"]["delay_mean_ms"] = [7.0] * 2  # not what the stand-in would measure
+    moved = here / "moved" / "results.json"
+    moved.write_text(json.dumps(first), encoding="utf-8")
+    count = len(kernel)
+    again = goodqueue("validate", "--again", "moved/results.json", "--json")
+    assert (again.status, again.err, len(kernel)) == (0, "", count)
+    second = json.loads(again.out)
+    assert [cell["id"] for cell in second["cells"]] == ["codel/base", "codel/flows=1"]
+    for cell in second["cells"]:
+        assert cell["kernel"]["values"]["delay_mean_ms"] == [7.0] * 2
+        assert all(0 < delay < 100 for delay in cell["sim"]["values"]["delay_mean_ms"])
+    assert second["kernel"] == first["kernel"]
+
+    first["cells"][0]["line"] = "codel limit 7"
+    moved.write_text(json.dumps(first), encoding="utf-8")
+    refused = goodqueue("validate", "--again", "moved/results.json")
+    assert (refused.status, refused.out) == (2, "")
+    assert "moved/results.json: found 'codel limit 7' in the cell codel/base; accepted: " in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--again", "other.json"], "other.json: not a validation; accepted: "),
+        (
+            ["--again", "other.json", "--seeds", "3"],
+            "--again: found with a choice of cells, seeds or kernel; accepted:",
+        ),
+        (["--again", "none.json"], "none.json: "),
+    ],
+)
+def test_what_is_no_earlier_validation_is_refused(
+    here: Path, goodqueue: Callable[..., Result], words: list[str], complaint: str
+) -> None:
+    (here / "other.json").write_text('{"schema": 1, "lines": []}', encoding="utf-8")
+    refused = goodqueue("validate", *words)
+    assert (refused.status, refused.out) == (2, "")
+    assert complaint in refused.err
+    assert refused.err.count("\n") == 1
+
+
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from goodqueue.errors import UserError
 from goodqueue.files import output
 from goodqueue.files.output import RESULTS
 from goodqueue.store import results
@@ -15,7 +16,9 @@ TABLE = "table.md"
 
 FIGURES = ("sim-against-kernel", "errors", "cwnd")
 
-ACCEPTED = "a folder that `goodqueue validate --out` made"
+MADE_BY = "goodqueue validate"
+
+ACCEPTED = "results.json of a folder that `goodqueue validate --out` made"
 
 
 def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
@@ -37,11 +40,14 @@ def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
 def as_json(validation: Validation, judgement: Judgement) -> dict[str, Any]:
     """Return the object that ``validate --json`` prints and ``results.json`` holds."""
     ids = [found.id for found in validation.results]
-    head = {"schema": 1, "made_by": "goodqueue validate"}
+    head = {"schema": 1, "made_by": MADE_BY}
     return head | result.as_json(validation) | show.as_json(judgement, ids)
 
 
 def load(file: Path) -> tuple[Validation, Judgement]:
-    """Return the validation that a ``results.json`` stores, judged again."""
-    validation = result.from_json(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED))
+    """Return the validation that a ``results.json`` stores, judged again. Raises UserError."""
+    data = results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
+    if not isinstance(data, dict) or data.get("made_by") != MADE_BY:
+        raise UserError(str(file), f"not a validation; accepted: {ACCEPTED}")
+    validation = result.from_json(data)
     return validation, judge(validation.results)

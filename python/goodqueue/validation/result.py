@@ -86,6 +86,12 @@ def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record], agai
     return Result(cell.qdisc, cell.change, line, *sides)
 
 
+def beside(earlier: Result, cell: Cell, sim: Sequence[Record], again: Sequence[Record]) -> Result:
+    """Return ``earlier``, which is of ``cell``, with new runs of the simulator."""
+    ours, others = (_side([_of_hop(record, cell.measured) for record in records]) for records in (sim, again))
+    return replace(earlier, sim=ours, again=others)
+
+
 def _of_hop(record: Record, hop: str | None) -> Record:
     """Return ``record`` with the queue of ``hop``, a link, in place of the bottleneck's. Unchanged if it is None."""
     if hop is None:
