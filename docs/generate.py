@@ -23,7 +23,7 @@ from goodqueue import _goodqueue, qdisc, run, traffic
 from goodqueue.claims import result
 from goodqueue.claims import show as claims_show
 from goodqueue.engines.releases import RELEASES
-from goodqueue.measures import metrics
+from goodqueue.measures import metrics, numbers
 from goodqueue.options import DECLARED
 from goodqueue.record import layout
 from goodqueue.show import reference
@@ -320,7 +320,22 @@ def concepts() -> dict[Path, str]:
     block = text + table(
         ["metric", "in tables", "unit", "better", "what it is", "of which traffic, and how several are combined"], rows
     )
+    block += (
+        "\n\n## Numbers that are computed if somebody asks for them\n\n`--metric`, `--property`, `--max`, `--min`, "
+        "`--want`, `--observed` and the `compute` of a study take these names, too. A number that a scenario cannot "
+        "show is refused before any run, with the key that the scenario lacks.\n\n"
+    ) + table(["number", "unit", "better", "what it is", "what the scenario must have"], _others())
     return {CONCEPTS: _renewed(CONCEPTS, "What is measured, and how sure", block, BEGIN_METRICS)}
+
+
+def _others() -> list[list[str]]:
+    """Return a row for each number that is no metric of every table."""
+    rows = []
+    for one in numbers.by_key().values():
+        if one not in metrics.METRICS and not (one.direction == "up" and one.key.startswith("up_")):
+            lacks = "; ".join(need.words for need in one.needs)
+            rows.append([f"`{one.key}`", one.unit, BETTER[one.better], one.note or one.label, lacks])
+    return rows
 
 
 def _metric(metric: metrics.Metric) -> str:

@@ -73,7 +73,7 @@ def measured(scenario: dict[str, Any], folder: Path) -> str:
     """Run a modem, and return the file of Flent's that the measurement is."""
     (folder / "modem.toml").write_text(toml.to_toml(scenario), encoding="utf-8")
     for words in (
-        ("sweep", "modem.toml", "--seeds", "1", "--out", "runs"),
+        ("sweep", "modem.toml", "--seeds", "1", "--store", "runs"),
         ("export", "--flent", "runs", "--out", "f"),
     ):
         subprocess.run([sys.executable, "-m", "goodqueue", *words], cwd=folder, check=True, capture_output=True)

@@ -1,6 +1,6 @@
 """Sets mach's RPM beside that of the simulator's client: ``.venv/bin/python docs/rpm_beside.py DIR``.
 
-DIR is the folder of ``goodqueue calibrate --only mach --out DIR``. The simulator runs the same paths and lines, with
+DIR is the folder of ``goodqueue calibrate --only mach --store DIR``. The simulator runs the same paths and lines, with
 the same bytes unsent and `SEEDS`. The table goes below the mark of docs/rpm.md.
 """
 

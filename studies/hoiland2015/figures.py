@@ -8,13 +8,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from goodqueue.measures import stats
+from goodqueue.measures.base import path_ms
 from goodqueue.plot import ellipse, style
 from goodqueue.plot.delay import cdf
 from goodqueue.plot.labels import label_curves
 from goodqueue.plot.looks import Look, looks
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.latency import SPAN_S, base_ms, course
+from goodqueue.studies.latency import SPAN_S, course
 from goodqueue.studies.outcome import Outcome
 
 PAPER = "hoiland2015"
@@ -95,7 +96,7 @@ def _induced(cell: Measured) -> list[float] | None:
     """Return the percentiles of the call's delay above the path's, over all runs."""
     heard, base = [], 0.0
     for record in cell.records:
-        base = base_ms(record) / 2
+        base = path_ms(record["scenario"]) / 2
         heard += [app["delay_percentiles_ms"] for app in record["apps"] if app["kind"] == "voip"]
     pooled = stats.pool_percentiles(heard)
     return [max(0.0, value - base) for value in pooled] if pooled else None

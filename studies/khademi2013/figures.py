@@ -11,13 +11,14 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from goodqueue.measures import stats
+from goodqueue.measures.base import path_ms
 from goodqueue.plot import style
 from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record
 from goodqueue.studies.air import captured_rtt_ms
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.latency import base_ms, flow_rtts_ms, spans_mbps
+from goodqueue.studies.latency import flow_rtts_ms, spans_mbps
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.roundtrip import course, sending_ms
 from goodqueue.studies.wording import bounds
@@ -69,7 +70,7 @@ def figures(outcome: Outcome) -> Iterator[Drawn]:
 
 def _rtt(records: Sequence[Record]) -> Five | None:
     delays = _delay(records)
-    return None if delays is None else [value + base_ms(records[0]) for value in delays]
+    return None if delays is None else [value + path_ms(records[0]["scenario"]) for value in delays]
 
 
 def _delay(records: Sequence[Record]) -> Five | None:

@@ -241,7 +241,7 @@ def test_a_difference_of_a_sweep_takes_any_baseline(grid: gq.Sweep) -> None:
 
 
 def test_a_sweep_with_a_store_does_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted: dict[str, Any] = {"grid": {"path.rtt": ["10ms", "30ms"]}, "seeds": 1, "out": tmp_path / "store"}
+    wanted: dict[str, Any] = {"grid": {"path.rtt": ["10ms", "30ms"]}, "seeds": 1, "store": tmp_path / "store"}
     first = gq.sweep(**wanted, qdisc="codel", rate="10mbit", duration="3s", warmup="1s")
     monkeypatch.setattr("goodqueue.run.simulate", lambda *_: pytest.fail("it is stored"))
     again = gq.sweep(**wanted, qdisc="codel", rate="10mbit", duration="3s", warmup="1s", workers=1)
@@ -285,7 +285,19 @@ REFUSED = {
     "an engine that is no text": (lambda: gq.compare("codel", engine=Path("sim")), r"^engine: found .*text"),  # type: ignore[arg-type]
     "a metric that is no text": (lambda: gq.compare("codel", metric=[1]), r"^metric: found \[1\]"),  # type: ignore[list-item]
     "a grid that is no dict": (lambda: gq.sweep(grid=["path.rtt"]), r"^grid: found \["),  # type: ignore[arg-type]
-    "a store that is no path": (lambda: gq.sweep(grid={"path.rtt": ["1ms"]}, out=5, qdisc="codel"), r"^out: found 5"),  # type: ignore[arg-type]
+    "a store that is no path": (lambda: gq.sweep(grid={"path.rtt": ["1s"]}, store=5, qdisc="codel"), "^store: found 5"),  # type: ignore[arg-type]
+    "a store by its earlier name": (
+        lambda: gq.sweep(out="st"),
+        '^out: found "st"; accepted: store, as it is called now$',
+    ),
+    "a search's store by its earlier name": (
+        lambda: gq.tune("codel", out="st"),  # type: ignore[call-arg]
+        '^out: found "st"; accepted: store, as',
+    ),
+    "a search's seed by its earlier name": (
+        lambda: gq.attack("codel", "delay", seed=1),  # type: ignore[call-arg]
+        "^seed: found 1; accepted: draw_seed, as",
+    ),
     "an array for a flag": (lambda: gq.run(qdisc="codel", ecn=np.array([1, 2])), r"^ecn: found .*True or False"),
     "a suite that is no path": (lambda: gq.suite({}), r"^name: found \{\}"),  # type: ignore[arg-type]
     "a subject that is no text": (lambda: gq.suite("rfc7928", max), r"^tested: found "),  # type: ignore[arg-type]

@@ -198,16 +198,30 @@ def test_a_program_that_fails_is_named_with_its_last_words(tmp_path: Path) -> No
 
 
 def test_results_are_written_and_name_the_command(tmp_path: Path) -> None:
-    Kept(str(tmp_path / "out"))
+    (tmp_path / "out").mkdir()
     found = pages.Calibration([result()], [iperf3.PROGRAM], {"iperf3": "iperf 3.12"}, {"kernel": "Linux 6.1"})
-    pages.write(str(tmp_path / "out"), found, "goodqueue calibrate")
+    pages.fill(tmp_path / "out", found, "goodqueue calibrate")
     data = json.loads((tmp_path / "out" / "results.json").read_text(encoding="utf-8"))
     assert (data["command"], data["files"]) == ("goodqueue calibrate", ["results.json", "table.md"])
     assert data["runs"][0]["truth"]["iperf3"]["rtt_mean_ms"] == 50
     table = (tmp_path / "out" / "table.md").read_text(encoding="utf-8")
     assert "| RTT at the server, mean, ms | 1 | +20.0 | +20.0 to +20.0 | +20.0 to +20.0 | 0 % | +20.0 |" in table
     assert table.endswith("The machine: kernel Linux 6.1. The programs: iperf3: iperf 3.12.\n")
-    Kept(str(tmp_path / "out"))
+
+
+def test_a_folder_of_an_earlier_version_is_a_store(tmp_path: Path) -> None:
+    """Before 0.1 the tables were written beside the runs."""
+    Kept(str(tmp_path)).put("one", result())
+    (tmp_path / "table.md").touch()
+    (tmp_path / "results.json").write_text('{"files": ["results.json", "table.md"]}', encoding="utf-8")
+    assert Kept(str(tmp_path)).get("one", "a") == result()
+
+
+def test_the_folder_that_once_kept_the_runs_is_refused_alone(goodqueue: Callable[..., Done]) -> None:
+    """Without a word an hour of runs would be made again, and not be kept."""
+    done = goodqueue("calibrate", "--out", "calibration")
+    assert (done.status, done.out) == (2, "")
+    assert done.err.startswith("goodqueue: --out calibration: found without --store; accepted: --store DIR alone")
 
 
 def test_an_unknown_word_is_one_line(goodqueue: Callable[..., Done]) -> None:

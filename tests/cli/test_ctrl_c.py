@@ -149,7 +149,7 @@ def test_an_endless_loop_in_a_discipline_is_interrupted(here: Path, verb: str) -
     arguments = {
         "run": ["run", "ok.toml", "--set", f"bottleneck.qdisc={line}"],
         "compare": ["compare", line, "--seeds", "2"],
-        "sweep": ["sweep", "ok.toml", "--set", f"bottleneck.qdisc={line}", "--out", "st"],
+        "sweep": ["sweep", "ok.toml", "--set", f"bottleneck.qdisc={line}", "--store", "st"],
     }[verb]
     with command(*arguments) as process:
         until(process, "began")
@@ -240,7 +240,7 @@ def test_a_discipline_that_swallows_it_is_ended_by_another_one(here: Path) -> No
 def test_five_in_a_row_are_as_good_as_one(here: Path, verb: str) -> None:
     arguments = {
         "compare": ["compare", "codel", "pie", "--duration", "9999s", "--out", "report"],
-        "sweep": ["sweep", "ok.toml", "--set", "duration=1s,9999s", "--out", "st"],
+        "sweep": ["sweep", "ok.toml", "--set", "duration=1s,9999s", "--store", "st"],
         "run": ["run", "ok.toml", "--set", "duration=9999s", "--trace", "x.pcapng"],
     }[verb]
     with command(*arguments) as process:

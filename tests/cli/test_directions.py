@@ -9,7 +9,7 @@ import pytest
 from conftest import Result
 from goodqueue.compare import Comparison, compare
 from goodqueue.compare import tables as comparison_tables
-from goodqueue.measures import measured, metrics, stats
+from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.record import Record, Scenario
 from goodqueue.show.tables import number, plus_minus
 
@@ -159,7 +159,7 @@ def test_no_number_is_minus_zero() -> None:
 
 
 def test_jain_of_the_other_direction_is_of_its_own_flows(record: Record) -> None:
-    (up,) = metrics.find(["up_jain_goodput"])
+    (up,) = numbers.find(["up_jain_goodput"])
     assert up.pick(record) is None, "no bulk flow goes up"
 
 

@@ -16,7 +16,7 @@ from goodqueue import report
 from goodqueue.compare import Comparison
 from goodqueue.errors import UserError
 from goodqueue.files import drafts, output
-from goodqueue.measures import metrics, stats
+from goodqueue.measures import numbers, stats
 from goodqueue.plot import style
 from goodqueue.record import Record
 
@@ -65,7 +65,7 @@ def test_each_line_has_its_seeds_and_its_ways() -> None:
 
 
 def test_somebody_asked_for_metrics_or_nobody_did(comparison: Comparison) -> None:
-    asked = comparing.compare(SCENARIO, ["pfifo"], [1], shown=metrics.find(["delay_mean_ms"]))
+    asked = comparing.compare(SCENARIO, ["pfifo"], [1], shown=numbers.find(["delay_mean_ms"]))
     assert (asked.is_asked, comparison.is_asked) == (True, False)
     assert [metric.key for metric in asked.shown()] == ["delay_mean_ms"]
 
@@ -300,7 +300,7 @@ def test_jain_is_that_of_the_bulk_flows_down(record: Record) -> None:
         {**record["flows"][0], "direction": "up", "goodput_mbps": 99.0},
     ]
     mixed: Any = record | {"flows": record["flows"] + strangers}
-    down, up = metrics.find(["jain_goodput", "up_jain_goodput"])
+    down, up = numbers.find(["jain_goodput", "up_jain_goodput"])
     assert down.pick(mixed) == record["fairness"]["jain_goodput"], "there is one definition, the record's"
     assert down.pick(mixed) == pytest.approx(sum(bulk) ** 2 / len(bulk) / sum(x * x for x in bulk), abs=1e-6)
     assert up.pick(mixed) == 1.0

@@ -5,7 +5,7 @@ from typing import Any
 
 from drawn import boxes, check_layout
 from goodqueue.compare import Comparison
-from goodqueue.measures import metrics
+from goodqueue.measures import numbers
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.plot import comparison as figures
@@ -48,7 +48,7 @@ def test_estimates_of_any_metrics_in_rows_of_four(comparison: Comparison) -> Non
 
 
 def test_quality_of_calls_has_the_axis_that_it_has(comparison: Comparison) -> None:
-    (mos, page) = metrics.find(["voip_mos", "page_load_p95_ms"])
+    (mos, page) = numbers.find(["voip_mos", "page_load_p95_ms"])
     called = replace(comparison, entries=[felt(entry, at, (mos, page)) for at, entry in enumerate(comparison.entries)])
     figure = figures.estimates(called, [mos, page])
     first, second = figure.axes

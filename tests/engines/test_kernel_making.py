@@ -113,7 +113,7 @@ def test_a_kernel_run_of_before_is_run_again_and_stays_readable(
     machine: Path, resolved: Scenario, tmp_path: Path
 ) -> None:
     """Until 0.1 the key of such a run contained goodqueue's version and nothing about the kernel."""
-    kept = store.create(tmp_path / "st", "--out st")
+    kept = store.create(tmp_path / "st", "--store st")
     now = identity.of("kernel", resolved)
     before = Maker(now.made_by.version, None, None)
     kept.put(Run("kernel", resolved, before, "0" * 32, now.scenario_hash), run.one_text(resolved))

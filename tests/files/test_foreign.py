@@ -68,7 +68,7 @@ def test_a_class_that_takes_the_output_away_does_not_take_the_result(here: Path)
     [
         COMPARE,
         ["run", "ok.toml", "--qdisc", "./odd.py:Odd"],
-        ["sweep", "ok.toml", "--set", "bottleneck.qdisc=./odd.py:Odd", "--out", "st"],
+        ["sweep", "ok.toml", "--set", "bottleneck.qdisc=./odd.py:Odd", "--store", "st"],
         ["suite", "rfc7928", "./odd.py:Odd", "--quick"],
         ["link", "--qdisc", "./odd.py:Odd", "--", "true"],
     ],

@@ -137,7 +137,7 @@ def test_however_a_flent_file_is_changed_it_is_read_or_refused(whole: Record, tm
 def test_however_the_results_of_a_sweep_are_changed_they_are_read_or_refused(here: Path, goodqueue: Command) -> None:
     from goodqueue.report import stored
 
-    assert goodqueue("sweep", "ok.toml", "--set", "path.rtt=1ms,9ms", "--seeds", "2", "--out", "st").status == 0
+    assert goodqueue("sweep", "ok.toml", "--set", "path.rtt=1ms,9ms", "--seeds", "2", "--store", "st").status == 0
     (file,) = Path("st").glob("sweeps/*/results.json")
     whole = json.loads(file.read_bytes())
     draw = random.Random(17)
@@ -346,12 +346,12 @@ def test_odd_things_in_a_flent_file_are_named(tmp_path: Path, changes: dict[str,
 def test_a_manifest_of_odd_things_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "store.json").write_text(text, encoding="utf-8")
     with pytest.raises(UserError, match=r"store\.json: does not say|found a store of format"):
-        store.create(tmp_path, "--out st")
+        store.create(tmp_path, "--store st")
 
 
 @pytest.mark.parametrize("seed", [2**63, 2**63 - 1, 2**64])
 def test_a_seed_that_a_store_cannot_hold_is_refused(here: Path, goodqueue: Command, seed: int) -> None:
-    found = goodqueue("sweep", "ok.toml", "--seed", str(seed), "--seeds", "2", "--out", "st")
+    found = goodqueue("sweep", "ok.toml", "--seed", str(seed), "--seeds", "2", "--store", "st")
     refused(found, f'--seed: found "{seed}"; accepted: a whole number from 0 to 92233720368547')
     assert not Path("st").exists()
 

@@ -78,7 +78,7 @@ def test_a_file_that_is_read_stays(here: Path, goodqueue: Command, record: Recor
 @pytest.mark.parametrize("alias", ["symbolic link", "hard link"])
 def test_a_file_of_results_that_are_read_stays(here: Path, goodqueue: Command, alias: str) -> None:
     assert goodqueue("compare", "pfifo", "codel", "--duration", "2s", "--warmup", "1s", "--out", "cmp").status == 0
-    assert goodqueue("sweep", "ok.toml", "--seeds", "1", "--out", "st").status == 0
+    assert goodqueue("sweep", "ok.toml", "--seeds", "1", "--store", "st").status == 0
     run = str(next(Path("st/runs").glob("*/*.parquet")))
     for place, file in (
         ("cmp", "cmp/records.jsonl"),

@@ -27,7 +27,6 @@ from goodqueue.record import Record
 from goodqueue.report import sections
 from goodqueue.serving import mine
 from goodqueue.studies.libraries import STUDIES, SUITES
-from goodqueue.validation import pages as validation
 
 Command = Callable[..., Result]
 
@@ -114,8 +113,8 @@ NAMED = {
     "compare odd.py:A": "odd.py",
     "compare pfifo --traffic tmix:odd": "odd",
     "compare pfifo --traffic page:odd.har": "odd.har",
-    "sweep odd --out st": "odd",
-    "sweep ok.toml --out odd": "odd",
+    "sweep odd --store st": "odd",
+    "sweep ok.toml --store odd": "odd",
     "link odd.toml -- true": "odd.toml",
     "link --trace-down odd -- true": "odd",
     "advise --flent odd": "odd",
@@ -148,7 +147,7 @@ def test_a_named_file_is_refused_in_a_line(here: Path, goodqueue: Command, words
         Path(f"{name}.toml").write_text(text, encoding="utf-8")
     odd(kind, Path(NAMED[words]))
     done = goodqueue(*words.split())
-    is_new_place = words == "sweep ok.toml --out odd" and kind == "folder"
+    is_new_place = words == "sweep ok.toml --store odd" and kind == "folder"
     assert done.status == (0 if is_new_place else 2), done
     assert is_new_place or done.err.count("\n") == 1, done.err
     assert done.err.startswith("goodqueue: ")
@@ -210,7 +209,7 @@ def test_a_wait_for_a_pipe_ends_when_the_work_is_to_stop(here: Path) -> None:
 @pytest.fixture
 def store(here: Path, goodqueue: Command) -> Path:
     """Return a store with two runs of one sweep."""
-    assert goodqueue("sweep", "ok.toml", "--seeds", "2", "--out", "st").status == 0
+    assert goodqueue("sweep", "ok.toml", "--seeds", "2", "--store", "st").status == 0
     return here / "st"
 
 
@@ -306,19 +305,13 @@ def test_an_odd_description_is_no_image(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_odd_result_is_no_unfinished_validation(tmp_path: Path, kind: str) -> None:
-    odd(kind, tmp_path / "results.json")
-    assert not validation.is_unfinished(tmp_path)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", ["store.json", "run"])
 def test_an_odd_file_of_a_store_is_set_aside(store: Path, goodqueue: Command, name: str, kind: str) -> None:
     file = store / name if name == "store.json" else next(store.glob("runs/*/*.parquet"))
     odd(kind, file)
-    done = goodqueue("sweep", "ok.toml", "--seeds", "2", "--out", "st")
+    done = goodqueue("sweep", "ok.toml", "--seeds", "2", "--store", "st")
     assert done.status == 0, done
     assert file.is_file()
     assert (
-        goodqueue("sweep", "ok.toml", "--seeds", "2", "--out", "st").err == "goodqueue: 2 runs in st, 0 of them new\n"
+        goodqueue("sweep", "ok.toml", "--seeds", "2", "--store", "st").err == "goodqueue: 2 runs in st, 0 of them new\n"
     )

@@ -207,12 +207,12 @@ def test_a_lost_packet_of_a_call_counts_where_the_next_one_came() -> None:
 
 def test_runs_without_series_are_run_again_and_have_the_same_numbers(here: Path, goodqueue: Command) -> None:
     axes = ["--set", "bottleneck.qdisc=pfifo,codel", "--seeds", "2"]
-    assert goodqueue("sweep", "ok.toml", *axes, "--out", "plain").status == 0
+    assert goodqueue("sweep", "ok.toml", *axes, "--store", "plain").status == 0
     said = goodqueue("export", "--flent", "plain", "--out", "one")
     assert said.status == 0
     assert said.err == "goodqueue: 4 runs had no time series: run again, same numbers, series.interval=200ms\n"
     series = ["--set", "series.interval=200ms", "--set", "series.tcp=true"]
-    assert goodqueue("sweep", "ok.toml", *axes, *series, "--out", "full").status == 0
+    assert goodqueue("sweep", "ok.toml", *axes, *series, "--store", "full").status == 0
     assert goodqueue("export", "--flent", "full", "--out", "other").err == ""
     first, second = ({file.name: file.read_bytes() for file in Path(name).iterdir()} for name in ("one", "other"))
     assert first == second, "to the byte"
@@ -697,8 +697,8 @@ def test_a_measurement_stands_beside_the_simulation_of_its_scenario(here: Path, 
 
 def test_a_store_keeps_what_was_imported_once(here: Path, goodqueue: Command) -> None:
     file = written(here, data())
-    assert goodqueue("import", file, "--out", "store").status == 0
-    assert goodqueue("import", file, "--out", "store").status == 0, "a store is added to, and nothing in it replaced"
+    assert goodqueue("import", file, "--store", "store").status == 0
+    assert goodqueue("import", file, "--store", "store").status == 0, "a store is added to, and nothing in it replaced"
     (kept,) = results.records(["store"])
     assert kept.record["engine"] == "flent"
     assert goodqueue("report", "store", "--out", "page.html").status == 0

@@ -63,7 +63,7 @@ def test_the_base_runs_compares_and_sweeps(here: Path, arguments: list[str]) -> 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["sweep", "ok.toml", "--out", "st"], "--out st: needs pyarrow; accepted: pip install 'goodqueue[store]'"),
+        (["sweep", "ok.toml", "--store", "st"], "--store st: needs pyarrow; accepted: pip install 'goodqueue[store]'"),
         (
             ["plot", "cdf", "r.json", "--out", "a.svg"],
             "plot: needs matplotlib; accepted: pip install 'goodqueue[figures]'",

@@ -16,7 +16,7 @@ LTE = ("generate", "lte", "--mean", "12mbit", "--length", "600s")
 
 def test_a_seed_gives_the_same_bytes_and_another_other_ones(here: Path, goodqueue: Command) -> None:
     for name, seed in (("a", "1"), ("b", "1"), ("c", "2")):
-        assert goodqueue(*LTE, "--seed", seed, "--out", name).status == 0
+        assert goodqueue(*LTE, "--draw-seed", seed, "--out", name).status == 0
     assert (here / "a").read_bytes() == (here / "b").read_bytes() != (here / "c").read_bytes()
 
 

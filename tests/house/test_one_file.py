@@ -36,7 +36,7 @@ ALLOWED: dict[str, set[str]] = {
     "rr": set(),
     "stream": {"python/goodqueue/suites/stacks.py"},
     "cbr": {
-        "python/goodqueue/validation/recovery.py",  # the validation's bursts
+        "python/goodqueue/measures/numbers/shares.py",  # `CONSTANT`, the kind whose rate does not answer drops
         "python/goodqueue/speed/bench_wifi.py",  # cells of other simulators
         "python/goodqueue/neighbours",
         "python/goodqueue/search/worlds.py",

@@ -7,7 +7,7 @@ import pytest
 
 from conftest import Result
 from goodqueue import run
-from goodqueue.measures import metrics, scores
+from goodqueue.measures import numbers, scores
 from goodqueue.measures.scores import aim, letter, qoo
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
@@ -83,7 +83,7 @@ def test_a_record_has_the_score_of_its_round_trips(scenario: Scenario) -> None:
     queue: Any = record["queues"]["down"]
     p90 = 20 + queue["delay_percentiles_ms"][90]
     by_hand = min(qoo.between(p90, (50, 150)), qoo.between(queue["drop_percent"], (0.5, 1)))
-    assert metrics.by_key()["qoo_web_browsing"].pick(record) == pytest.approx(by_hand)
+    assert numbers.by_key()["qoo_web_browsing"].pick(record) == pytest.approx(by_hand)
     assert scores.bufferbloat_ms(record) is not None
 
 

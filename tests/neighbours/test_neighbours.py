@@ -254,7 +254,7 @@ def test_the_lines_of_a_stream_and_a_servers_several_tests_are_read(here: Path, 
 
 
 def refused(goodqueue: Command, file: str) -> str:
-    said = goodqueue("import", file, "--out", "store")
+    said = goodqueue("import", file, "--store", "store")
     assert (said.status, said.out, said.err.count("\n")) == (2, "", 1)
     assert not Path("store").exists()
     return said.err.removeprefix("goodqueue: ").rstrip("\n")
@@ -334,7 +334,7 @@ def test_records_of_all_programs_are_kept_reported_and_drawn(here: Path, goodque
     Path("irtt.json.gz").write_bytes(gzip.compress(json.dumps(measured([trip(n) for n in range(9)])).encode()))
     data = run([[step(0, 125_000)], [step(1, 125_000)]], {"streams": [of_tcp(250_000, 250_000)]})
     Path("iperf.json").write_text(json.dumps(data), encoding="utf-8")
-    assert goodqueue("import", "irtt.json.gz", "iperf.json", "--out", "store").status == 0
+    assert goodqueue("import", "irtt.json.gz", "iperf.json", "--store", "store").status == 0
     assert sorted(one.record["engine"] for one in results.records(["store"])) == ["iperf3", "irtt"]
     assert goodqueue("report", "store", "--out", "page.html").status == 0
     drawn = goodqueue("plot", "cdf", "store", "--metric", "ping_rtt_ms", "--where", "engine=irtt", "--out", "cdf.svg")

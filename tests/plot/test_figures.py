@@ -15,7 +15,7 @@ from matplotlib.text import Text
 
 from drawn import CODEL, check_layout, colours, made, many
 from goodqueue.compare import Comparison
-from goodqueue.measures import metrics
+from goodqueue.measures import metrics, numbers
 from goodqueue.measures.stats import Estimate, share_below
 from goodqueue.plot import along, course, delay, drawing, ellipse, series, stored, style
 from goodqueue.plot import comparison as figures
@@ -209,7 +209,7 @@ def test_figures_follow_the_direction_that_is_loaded(record: Record) -> None:
     assert (queue.key, queue.label) == ("up_delay_mean_ms", "mean queueing delay, up")
     assert series.series(group.records[0], "goodput_mbps") is None, "no flow goes down"
     assert series.described("up_goodput_mbps", [group]) == ("goodput of all flows, up", "Mbit/s")
-    (goodput,) = metrics.find(["goodput_mbps"])
+    (goodput,) = numbers.find(["goodput_mbps"])
     assert metrics.label(goodput, stored.loaded([group])) == "goodput down"
     down = made(record, "codel")
     assert metrics.label(goodput, stored.loaded([down])) == "goodput"
@@ -242,7 +242,7 @@ def test_marks_stand_side_by_side_and_apart_from_the_next_value() -> None:
 
 
 def test_a_metric_along_numbers(record: Record) -> None:
-    (metric,) = metrics.find(["delay_p95_ms"])
+    (metric,) = numbers.find(["delay_p95_ms"])
     lines = {"codel": {"5ms": Estimate(5.0, 1.0, 3), "200ms": Estimate(9.0, None, 1), "10ms": None}}
     values = {"5ms": "5ms", "200ms": "200ms", "10ms": "10ms"}
     figure = along.figure({"": lines}, values, "rtt", metric, "delay p95", "Title")

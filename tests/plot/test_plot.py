@@ -11,7 +11,7 @@ import pytest
 
 from conftest import SCENARIO, Result
 from goodqueue import run
-from goodqueue.measures import metrics
+from goodqueue.measures import numbers
 from goodqueue.plot import course, ellipse, rows, stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
@@ -64,7 +64,7 @@ def test_a_box_of_a_distribution_ends_at_the_percentiles_that_it_says(groups: li
 
 
 def test_a_bar_has_the_mean_and_the_deviation_of_the_runs(groups: list[Group]) -> None:
-    figure = rows.bars(groups, metrics.find(["delay_p95_ms"])[0])
+    figure = rows.bars(groups, numbers.find(["delay_p95_ms"])[0])
     assert figure is not None
     own = [one["queues"]["down"]["delay_ms"]["p95"] for one in groups[0].records]  # type: ignore[index]
     bar = figure.axes[0].patches[0]
@@ -133,7 +133,7 @@ def test_each_kind_is_drawn_from_a_store_alone(
     here: Path, goodqueue: Command, kind: str, options: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sets = ["--set", "bottleneck.qdisc=pfifo,codel", "--set", "series.interval=200ms"]
-    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "3", "--out", "store").status == 0
+    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "3", "--store", "store").status == 0
     monkeypatch.setattr(run, "simulate", None)
     for form in ("svg", "pdf", "png"):
         said = goodqueue("plot", kind, "store", *options, "--out", f"a.{form}")

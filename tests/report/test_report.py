@@ -56,17 +56,22 @@ def everything(here: Path, goodqueue: Command, kernel: list[Scenario]) -> Path:
     """Fill a folder with one of each: a store with a sweep, a record, a comparison, a study, a validation."""
     many = "bottleneck.qdisc=codel,pie target 20ms,fq_codel"
     sweep = ["sweep", "ok.toml", "--set", many, "--set", "path.rtt=10ms,40ms", "--set", "traffic.0.count=1,2"]
-    assert goodqueue(*sweep, "--seeds", "2", "--out", "store").status == 0
+    assert goodqueue(*sweep, "--seeds", "2", "--store", "store").status == 0
     (here / "record.json").write_text(goodqueue("run", "ok.toml", "--json", "--seed", "5").out, encoding="utf-8")
     assert goodqueue("compare", "pfifo", "codel", *QUICK, "--out", "compared").status == 0
     assert goodqueue("study", "schwardmann2014", "--quick", "--only", "v001", "--out", "study").status == 0
-    assert goodqueue("validate", "--quick", "--only", "codel", "--seeds", "2", "--out", "validation").status == 0
+    assert (
+        goodqueue(
+            "validate", "--quick", "--only", "codel", "--seeds", "2", "--store", "runs", "--out", "validation"
+        ).status
+        == 0
+    )
     return here
 
 
 @pytest.mark.long
 def test_a_report_of_everything_is_one_page_that_fits(everything: Path, goodqueue: Command) -> None:
-    inputs = ["store", "record.json", "compared", "study", "validation", "validation/store"]
+    inputs = ["store", "record.json", "compared", "study", "validation", "runs"]
     said = goodqueue("report", *inputs, "--out", "all.html")
     assert (said.status, said.out, said.err) == (0, "Written: all.html\n", "")
     text = (everything / "all.html").read_text(encoding="utf-8")
@@ -140,7 +145,7 @@ def laid_out(page: Path, width: int) -> tuple[int, int, int]:
 @pytest.mark.long
 def test_findings_stand_before_figures_and_these_before_tables(here: Path, goodqueue: Command) -> None:
     sweep = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel target 4ms", "--set", "path.rtt=10ms,40ms"]
-    command = [*sweep, "--seeds", "3", "--seed", "2", "--out", "store"]
+    command = [*sweep, "--seeds", "3", "--seed", "2", "--store", "store"]
     assert goodqueue(*command).status == 0
     assert goodqueue("compare", "pfifo", "codel", *QUICK, "--out", "compared").status == 0
     assert goodqueue("report", "store", "compared", "--out", "all.html").status == 0
@@ -161,8 +166,8 @@ def test_a_report_shows_what_fits_the_runs(here: Path, goodqueue: Command) -> No
     sets = ["--set", "bottleneck.qdisc=pfifo,fq_codel", "--seeds", "3", "--set", "duration=4s", "--set", "warmup=1s"]
     several = {"Latency against goodput", "Spread of latency", "Fairness"}
     courses = {"The queue over time", "Pings over time", "Goodput over time"}
-    assert goodqueue("sweep", "ok.toml", *sets, "--set", "series.interval=200ms", "--out", "with").status == 0
-    assert goodqueue("sweep", "ok.toml", *sets, "--out", "without").status == 0
+    assert goodqueue("sweep", "ok.toml", *sets, "--set", "series.interval=200ms", "--store", "with").status == 0
+    assert goodqueue("sweep", "ok.toml", *sets, "--store", "without").status == 0
     single = goodqueue("run", "ok.toml", "--set", "series.interval=200ms", "--json")
     (here / "one.json").write_text(single.out, encoding="utf-8")
     shutil.copytree(here / "with", here / "loose")
@@ -197,7 +202,7 @@ def test_figures_of_a_sweep_are_of_each_loaded_direction(
 ) -> None:
     assert (
         goodqueue(
-            "sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel", *sets, "--seeds", "2", "--out", "st"
+            "sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel", *sets, "--seeds", "2", "--store", "st"
         ).status
         == 0
     )
@@ -220,7 +225,7 @@ def test_figures_of_loose_runs_are_of_each_loaded_direction_and_of_what_a_person
         raise AssertionError("a figure that the page has not must not be drawn")
 
     sweep = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=pfifo,codel", *BOTH, "--set", "traffic.2.kind=ping"]
-    assert goodqueue(*sweep, "--seeds", "2", "--out", "st").status == 0
+    assert goodqueue(*sweep, "--seeds", "2", "--store", "st").status == 0
     shutil.rmtree(here / "st" / "sweeps")
     monkeypatch.setattr(comparison, "goodput_by_flow", fail)
     monkeypatch.setattr(comparison, "delay_against_goodput", fail)
@@ -307,7 +312,7 @@ def test_a_run_on_a_link_without_one_rate_has_a_title(
 
 
 def test_a_damaged_store_is_refused_by_name(here: Path, goodqueue: Command) -> None:
-    sweep = ["sweep", "ok.toml", "--seeds", "2", "--out", "st"]
+    sweep = ["sweep", "ok.toml", "--seeds", "2", "--store", "st"]
     assert goodqueue(*sweep).status == 0
     shutil.rmtree(here / "st" / "sweeps")  # only runs are left
     victim = next((here / "st").glob("runs/*/*.parquet"))

@@ -82,7 +82,7 @@ def test_a_parameter_goes_across_a_figure_as_a_number(here: Path, goodqueue: Com
     from goodqueue.store import results
 
     axes = ["--set", "bottleneck.qdisc=codel,pie", "--set", "bottleneck.qdisc.target=20ms,5ms,10ms"]
-    assert goodqueue("sweep", "ok.toml", *axes, "--seeds", "1", "--out", "store").status == 0
+    assert goodqueue("sweep", "ok.toml", *axes, "--seeds", "1", "--store", "store").status == 0
     assert goodqueue("report", "store", "--out", "report").status == 0
     found = selection.runs([one.record for one in results.records(["store"])])
     figure = drawing.lines(found, ["delay_mean_ms"], [], "qdisc.target", "")
@@ -97,7 +97,7 @@ def test_a_parameter_goes_across_a_figure_as_a_number(here: Path, goodqueue: Com
 
 
 def test_what_was_run_is_numbers_too(tmp_path: Path) -> None:
-    kept = store.create(tmp_path / "st", "--out st")
+    kept = store.create(tmp_path / "st", "--store st")
     rates = tmp_path / "rates.txt"
     rates.write_text("0s 10mbit\n1s 5mbit\n2s repeat\n", encoding="utf-8")
     for bottleneck in (
@@ -136,7 +136,7 @@ def test_a_store_of_before_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     old = [name for name in columns.schema().names if name not in columns.NUMBERS and not name.startswith("qdisc_")]
     own = columns.table
     monkeypatch.setattr(columns, "table", lambda one, text: own(one, text).select(old))
-    kept = store.create(tmp_path / "st", "--out st")
+    kept = store.create(tmp_path / "st", "--store st")
     one = identity.of("sim", scenario.resolve(SCENARIO))
     kept.put(one, run.one_text(one.scenario))
     monkeypatch.undo()

@@ -178,7 +178,7 @@ def test_files_of_rates_are_looked_for_beside_the_scenario(traced: Path, goodque
 
 @pytest.mark.parametrize("name", ["down.txt", "more/up.txt", "far.txt"])
 def test_another_content_of_a_file_is_another_run(traced: Path, goodqueue: Command, name: str) -> None:
-    sweep = ("sweep", "there/traced.toml", "--set", "bottleneck.qdisc=codel", "--seeds", "1", "--out", "store")
+    sweep = ("sweep", "there/traced.toml", "--set", "bottleneck.qdisc=codel", "--seeds", "1", "--store", "store")
 
     def runs() -> int:
         assert goodqueue(*sweep, "--json").status == 0

@@ -8,8 +8,10 @@ import pytest
 from goodqueue import run
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError
+from goodqueue.measures import numbers
+from goodqueue.measures.numbers import changes, shares
 from goodqueue.record import Record
-from goodqueue.search import conditions, numbers, properties
+from goodqueue.search import conditions, properties
 
 PLACE = Option("property", "x")
 
@@ -30,6 +32,11 @@ def record(qdisc: str = "codel", cc: str = "cubic", second: str = "cubic") -> Re
     }
     found: Record = json.loads(run.one_text(scenarios.resolve(made)))
     return found
+
+
+def _delay_ms(found: Record) -> float | None:
+    (metric,) = numbers.find(["delay_mean_ms"])
+    return metric.pick(found)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +66,7 @@ def test_what_is_no_condition_is_refused_in_one_line(text: str) -> None:
 
 def test_the_margin_has_the_sign_of_the_answer_and_grows_with_the_number() -> None:
     runs = {"": record()}
-    value = numbers.find("delay_mean_ms")(runs[""])
+    value = _delay_ms(runs[""])
     assert value is not None
     margins = []
     for bound in (value * 4, value * 2, value * 0.9):
@@ -79,8 +86,8 @@ def test_a_bound_may_be_a_multiple_of_another_run() -> None:
     (one,) = conditions.parse(["delay_mean_ms >= 2 x codel"], PLACE)
     fifo, codel = record("pfifo"), record()
     value, bound = one.values({"": fifo, "codel": codel})
-    assert value == numbers.find("delay_mean_ms")(fifo)
-    assert bound == 2 * (numbers.find("delay_mean_ms")(codel) or 0)
+    assert value == _delay_ms(fifo)
+    assert bound == 2 * (_delay_ms(codel) or 0)
     assert one.holds({"": fifo, "codel": codel})
     assert not one.holds({"": codel, "codel": codel})
 
@@ -90,28 +97,28 @@ def test_the_target_of_the_line_is_the_unit_of_targets() -> None:
     for one, target in ((usual, 5.0), (long, 20.0)):
         delay = one["queues"]["down"]["delay_ms"]
         assert delay is not None
-        assert numbers.delay_targets(one) == pytest.approx((delay["mean"] or 0) / target)
+        assert numbers.by_key()["delay_targets"].pick(one) == pytest.approx((delay["mean"] or 0) / target)
 
 
 def test_share_compares_the_bulk_flows_only() -> None:
     found = record("pfifo limit 30", "cubic", "vegas")
     goodputs = [flow["goodput_mbps"] for flow in found["flows"] if flow["kind"] == "bulk"]
-    assert numbers.share(found) == pytest.approx(min(goodputs) / max(goodputs))
-    assert numbers.responsive_percent(found) == pytest.approx(100 * sum(goodputs) / 5)
-    assert numbers.offered_percent(found) == pytest.approx(20)
+    assert shares.share(found) == pytest.approx(min(goodputs) / max(goodputs))
+    assert shares.responsive_percent(found) == pytest.approx(100 * sum(goodputs) / 5)
+    assert shares.offered_percent(found) == pytest.approx(20)
 
 
 def test_recovery_counts_from_the_last_change_of_the_load() -> None:
     found = record("pfifo")
     # The datagrams end at 4 s. The FIFO is above its target from then on, to the end of the run.
-    assert numbers.recovery_ms(found) == pytest.approx(12_000, abs=200)
-    codel = numbers.recovery_ms(record())
+    assert changes.recovery_ms(found) == pytest.approx(12_000, abs=200)
+    codel = changes.recovery_ms(record())
     assert codel is not None
     assert codel < 2_000
 
 
 def test_what_flows_get_after_the_load_changed_is_a_share_of_the_rate() -> None:
-    got = numbers.after_percent(record("pfifo"))
+    got = changes.after_percent(record("pfifo"))
     assert got is not None
     assert 70 < got <= 100
 

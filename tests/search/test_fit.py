@@ -34,7 +34,7 @@ start_spread = "200ms"
 def measured(goodqueue: Command, here: Path, qdisc: str) -> str:
     """Return a file of Flent's, of a link with ``qdisc``."""
     (here / "modem.toml").write_text(MODEM.format(qdisc=qdisc), encoding="utf-8")
-    assert goodqueue("sweep", "modem.toml", "--seeds=1", "--out=store").status == 0
+    assert goodqueue("sweep", "modem.toml", "--seeds=1", "--store=store").status == 0
     assert goodqueue("export", "--flent", "store", "--out=flent").status == 0
     (file,) = (here / "flent").glob("*.flent.gz")
     return str(file.relative_to(here))
@@ -93,7 +93,10 @@ def test_the_numbers_of_a_file_are_those_of_its_run(goodqueue: Command, here: Pa
     [
         (["ok.toml"], "--observed: missing; accepted: METRIC=VALUE"),
         (["ok.toml", "--observed=goodput_mbps=9"], "--vary: missing; accepted: KEY=LOW..HIGH"),
-        (["ok.toml", "--observed=goodput=9", "--vary=path.rtt=1ms..9ms"], 'found the number "goodput"'),
+        (
+            ["ok.toml", "--observed=goodput=9", "--vary=path.rtt=1ms..9ms"],
+            '--observed goodput=9: found "goodput"; accepted: delay_mean_ms, ',
+        ),
         (["ok.toml", "--observed=goodput_mbps=9+-0", "--vary=path.rtt=1ms..9ms"], "with an error above 0"),
         (["ok.toml", "--observed=goodput_mbps=x", "--vary=path.rtt=1ms..9ms"], 'found "x"'),
         (["ok.toml", "--observed=goodput_mbps=9", "--vary=path.rtd=1ms..9ms"], "rtd"),

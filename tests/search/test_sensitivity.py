@@ -77,7 +77,7 @@ def test_what_is_no_range_is_refused(text: str, line: str) -> None:
         ([*KEYS, "--samples=9"], "a power of 2"),
         ([*KEYS, "--method=luck"], "--method luck: accepted: sobol, morris"),
         (["--vary=path.rtt=1ms..9ms", "--vary=path.rdd=1ms..9ms"], "rdd"),
-        ([*KEYS, "--metric=completion_p50_ms", "--samples=2"], "--metric completion_p50_ms: has no value at "),
+        ([*KEYS, "--metric=up_tcp_goodput_mbps", "--samples=2"], "--metric up_tcp_goodput_mbps: has no value at "),
     ],
 )
 def test_a_wrong_request_is_refused_in_one_line(goodqueue: Command, here: Path, words: list[str], line: str) -> None:

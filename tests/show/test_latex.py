@@ -70,7 +70,7 @@ def test_every_verb_with_tables_prints_them_as_latex(here: Path, goodqueue: Comm
         assert (said.status, said.err) == (0, "")
         assert check(said.out)
         assert all(word in said.out for word in words)
-    assert goodqueue("sweep", "ok.toml", *grid, "--out", "st").status == 0
+    assert goodqueue("sweep", "ok.toml", *grid, "--store", "st").status == 0
     (file,) = Path("st").glob("sweeps/*/tables.tex")
     assert file.read_text(encoding="utf-8") == goodqueue("sweep", "ok.toml", *grid, "--latex").out
     assert goodqueue("compare", "codel", "pie", "--scenario", "ok.toml", "--seeds", "2", "--out", "r").status == 0

@@ -31,7 +31,7 @@ def of(seed: int, **changes: object) -> Run:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Store:
-    return store.create(tmp_path / "st", "--out st")
+    return store.create(tmp_path / "st", "--store st")
 
 
 def sweep(*more: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
@@ -88,7 +88,7 @@ def test_what_a_killed_writer_left_is_removed(kept: Store) -> None:
     left = [drafts.beside(path, drafts.PARTIAL) for path in (place / "a.parquet", kept.folder / "store.json")]
     for path in left:
         path.write_bytes(b"PAR1")
-    store.create(kept.folder, "--out st")
+    store.create(kept.folder, "--store st")
     assert not any(path.exists() for path in left)
 
 
@@ -159,12 +159,12 @@ def test_a_file_under_another_s_name_is_known_too(kept: Store) -> None:
 
 
 def test_a_damaged_run_is_named_set_aside_and_done_again(here: Path) -> None:
-    first = sweep("--out", "st", "--json")
+    first = sweep("--store", "st", "--json")
     assert first.returncode == 0, first.stderr
     victim = written(here / "st")[3]
     whole = victim.read_bytes()
     victim.write_bytes(whole[:2000])
-    again = sweep("--out", "st", "--json")
+    again = sweep("--store", "st", "--json")
     assert again.returncode == 0
     assert again.stdout == first.stdout
     named, counted = again.stderr.splitlines()
@@ -181,9 +181,9 @@ def test_a_newer_store_is_refused_in_a_line_and_left_alone(here: Path) -> None:
     expected = (
         "found a store of format 2, written by goodqueue 9.1.0; accepted: format 1 at most (this is goodqueue 0.1"
     )
-    refused = sweep("--out", "st")
+    refused = sweep("--store", "st")
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert refused.stderr.startswith(f"goodqueue: --out st: {expected}")
+    assert refused.stderr.startswith(f"goodqueue: --store st: {expected}")
     assert refused.stderr.count("\n") == 1
     assert [file.name for file in (here / "st").iterdir()] == ["store.json"]
     with pytest.raises(UserError, match="found a store of format 2"):
@@ -193,7 +193,7 @@ def test_a_newer_store_is_refused_in_a_line_and_left_alone(here: Path) -> None:
 def test_a_folder_of_others_is_no_store(here: Path) -> None:
     (here / "st").mkdir()
     (here / "st" / "thesis.tex").touch()
-    refused = sweep("--out", "st")
+    refused = sweep("--store", "st")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "thesis.tex" in refused.stderr
     assert [file.name for file in (here / "st").iterdir()] == ["thesis.tex"]
@@ -203,15 +203,15 @@ def test_a_folder_of_others_is_no_store(here: Path) -> None:
 def test_a_broken_manifest_is_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "store.json").write_text(text, encoding="utf-8")
     with pytest.raises(UserError):
-        store.create(tmp_path, "--out st")
+        store.create(tmp_path, "--store st")
     assert [file.name for file in tmp_path.iterdir()] == ["store.json"]
 
 
 def test_a_file_that_may_not_grow_leaves_no_half(here: Path) -> None:
     # A run's file has about 8 kB: none fits.
-    failed = sweep("--out", "st", limit=4096)
+    failed = sweep("--store", "st", limit=4096)
     assert (failed.returncode, failed.stdout) == (2, "")
-    assert failed.stderr.startswith("goodqueue: --out st: cannot be written: File too large; what is stored stays")
+    assert failed.stderr.startswith("goodqueue: --store st: cannot be written: File too large; what is stored stays")
     assert failed.stderr.count("\n") == 1
     assert [path.name for path in (here / "st").rglob("*") if path.is_file()] == ["store.json"]
 
@@ -229,8 +229,8 @@ def tiny(here: Path) -> Iterator[Path]:
 @pytest.mark.long
 @pytest.mark.needs("mount")
 def test_a_full_disk_loses_nothing(here: Path, tiny: Path) -> None:
-    whole = sweep("--out", "whole", "--json").stdout
-    failed = sweep("--out", "disk/st", "--json")
+    whole = sweep("--store", "whole", "--json").stdout
+    failed = sweep("--store", "disk/st", "--json")
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.startswith("goodqueue: --out disk/st: cannot be written: No space left on device; what is")
     assert failed.stderr.count("\n") == 1
@@ -240,13 +240,13 @@ def test_a_full_disk_loses_nothing(here: Path, tiny: Path) -> None:
     assert not list(tiny.rglob(".*.partial-*"))
     assert len(list(kept.rows(kept.all_keys(), ["record", "series", "delay_percentiles_ms"]))) == count, "all are whole"
     subprocess.run(["mount", "-o", "remount,size=10m", tiny], check=True)
-    on = sweep("--out", "disk/st", "--json")
+    on = sweep("--store", "disk/st", "--json")
     assert on.stdout == whole
     assert f"{RUNS} runs in disk/st, {RUNS - count} of them new" in on.stderr
 
 
 def test_two_writers_at_once_do_not_disturb_each_other(here: Path) -> None:
-    command = [sys.executable, "-m", "goodqueue", *SWEEP, "--out", "st", "--json"]
+    command = [sys.executable, "-m", "goodqueue", *SWEEP, "--store", "st", "--json"]
     both = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     said = [process.communicate() for process in both]
     assert [process.returncode for process in both] == [0, 0], said

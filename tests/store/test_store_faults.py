@@ -30,7 +30,7 @@ Command = Callable[..., Result]
 @pytest.fixture
 def one(tmp_path: Path) -> tuple[Store, Run, Path]:
     """Return a store with one run, the run, and the run's file."""
-    kept = store.create(tmp_path / "st", "--out st")
+    kept = store.create(tmp_path / "st", "--store st")
     found = identity.of("sim", resolve(SCENARIO))
     kept.put(found, run.one_text(found.scenario))
     return kept, found, kept.path(found.key)
@@ -116,15 +116,15 @@ def odd(kind: str, path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link to nothing", "link to itself", "link to a device"])
 def test_what_is_no_file_is_set_aside_and_run_again(here: Path, goodqueue: Command, kind: str) -> None:
-    whole = goodqueue(*SWEEP, "--out", "st", "--json")
+    whole = goodqueue(*SWEEP, "--store", "st", "--json")
     assert whole.status == 0
     odd(kind, files_of(here / "st")[0])
-    again = goodqueue(*SWEEP, "--out", "st", "--json")
+    again = goodqueue(*SWEEP, "--store", "st", "--json")
     assert (again.status, again.out) == (0, whole.out)
     assert "it is set aside and its run is done again" in again.err
     assert f"{RUNS} runs in st, 1 of them new" in again.err
     assert len(list((here / "st" / "damaged").iterdir())) == 1
-    assert goodqueue(*SWEEP, "--out", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
+    assert goodqueue(*SWEEP, "--store", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
 
 
 def test_a_link_to_a_whole_file_is_that_file(one: tuple[Store, Run, Path]) -> None:
@@ -149,15 +149,15 @@ def test_what_was_set_aside_before_stays(one: tuple[Store, Run, Path]) -> None:
 
 def test_a_store_may_be_named_like_an_address(here: Path, goodqueue: Command) -> None:
     # pyarrow takes the path for a URI: each run was reported as damaged, set aside and repeated.
-    first = goodqueue(*SWEEP, "--out", "exp1:baseline")
+    first = goodqueue(*SWEEP, "--store", "exp1:baseline")
     assert (first.status, first.err) == (0, f"goodqueue: {RUNS} runs in exp1:baseline, {RUNS} of them new\n")
-    assert goodqueue(*SWEEP, "--out", "exp1:baseline").err.endswith(f"{RUNS} runs in exp1:baseline, 0 of them new\n")
+    assert goodqueue(*SWEEP, "--store", "exp1:baseline").err.endswith(f"{RUNS} runs in exp1:baseline, 0 of them new\n")
     assert len(list((here / "exp1:baseline" / "sweeps").glob("*/runs.parquet"))) == 1
 
 
 @pytest.mark.parametrize("gone", ["removed", "moved"])
 def test_a_store_that_goes_away_under_a_sweep_is_said(here: Path, gone: str) -> None:
-    command = [sys.executable, "-m", "goodqueue", *SWEEP, "--set", "duration=60s", "--out", "st", "--jobs", "1"]
+    command = [sys.executable, "-m", "goodqueue", *SWEEP, "--set", "duration=60s", "--store", "st", "--jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not files_of(here / "st"):
         assert process.poll() is None, process.communicate()
@@ -169,7 +169,7 @@ def test_a_store_that_goes_away_under_a_sweep_is_said(here: Path, gone: str) -> 
     assert err.startswith("goodqueue: st: the store was moved or removed; accepted: the same command")
     assert err.count("\n") == 1
     assert not (here / "st").exists(), "half a store would be refused later on as a folder of others"
-    on = subprocess.run([*command[:-4], "--out", "st2" if gone == "moved" else "st"], check=True, capture_output=True)
+    on = subprocess.run([*command[:-4], "--store", "st2" if gone == "moved" else "st"], check=True, capture_output=True)
     assert b"4 runs in" in on.stderr
 
 
@@ -184,7 +184,7 @@ def test_a_store_that_goes_away_before_the_tables_is_said(one: tuple[Store, Run,
 
 
 def test_a_lost_results_json_is_written_again(here: Path, goodqueue: Command) -> None:
-    whole = goodqueue(*SWEEP, "--out", "st", "--json").out
+    whole = goodqueue(*SWEEP, "--store", "st", "--json").out
     (file,) = (here / "st").glob("sweeps/*/results.json")
     text = file.read_bytes()
     (file.parent / "notes.txt").write_text("mine", encoding="utf-8")
@@ -192,7 +192,7 @@ def test_a_lost_results_json_is_written_again(here: Path, goodqueue: Command) ->
         file.unlink()
         if content is not None:
             file.write_bytes(content)
-        again = goodqueue(*SWEEP, "--out", "st", "--json")
+        again = goodqueue(*SWEEP, "--store", "st", "--json")
         assert (again.status, again.out) == (0, whole), again.err
         assert file.read_bytes() == text
     assert (file.parent / "notes.txt").read_text(encoding="utf-8") == "mine"
@@ -202,7 +202,7 @@ def test_a_lost_results_json_is_written_again(here: Path, goodqueue: Command) ->
 @pytest.mark.parametrize("kind", ["removed", "emptied", "cut", "changed"])
 def test_a_table_of_a_sweep_that_is_lost_is_written_again(here: Path, goodqueue: Command, name: str, kind: str) -> None:
     """A removed cells.csv stayed away, since results.json beside it was right."""
-    goodqueue(*SWEEP, "--out", "st")
+    goodqueue(*SWEEP, "--store", "st")
     (file,) = (here / "st").glob(f"sweeps/*/{name}")
     data = file.read_bytes()
     file.unlink()
@@ -210,22 +210,22 @@ def test_a_table_of_a_sweep_that_is_lost_is_written_again(here: Path, goodqueue:
     if changed is not None:
         file.write_bytes(changed)
     (file.parent / "notes.txt").write_text("mine", encoding="utf-8")
-    again = goodqueue(*SWEEP, "--out", "st")
+    again = goodqueue(*SWEEP, "--store", "st")
     assert again.status == 0, again
     assert file.read_bytes() == data
     assert (file.parent / "notes.txt").read_text(encoding="utf-8") == "mine"
     aside = [path.read_bytes() for path in (here / "st").glob("damaged/*")]
     assert aside == ([changed] if changed else []), "somebody may have written into it"
     assert ("it is set aside and written again" in again.err) == bool(changed)
-    assert goodqueue(*SWEEP, "--out", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
+    assert goodqueue(*SWEEP, "--store", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
 
 
 def test_a_table_that_another_version_of_arrow_wrote_is_right(here: Path, goodqueue: Command) -> None:
-    goodqueue(*SWEEP, "--out", "st")
+    goodqueue(*SWEEP, "--store", "st")
     (file,) = (here / "st").glob("sweeps/*/runs.parquet")
     parquet.write_table(parquet.read_table(file), file, compression="gzip")
     before = file.read_bytes()
-    assert goodqueue(*SWEEP, "--out", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
+    assert goodqueue(*SWEEP, "--store", "st").err == f"goodqueue: {RUNS} runs in st, 0 of them new\n"
     assert file.read_bytes() == before
 
 
@@ -234,7 +234,7 @@ def test_a_store_without_its_store_json_is_known_by_its_runs(
     here: Path, goodqueue: Command, content: bytes | None
 ) -> None:
     """Who removed it had no way back: the folder was refused as one of others."""
-    whole = goodqueue(*SWEEP, "--out", "st", "--json").out
+    whole = goodqueue(*SWEEP, "--store", "st", "--json").out
     manifest = here / "st" / "store.json"
     before = json.loads(manifest.read_text(encoding="utf-8"))
 
@@ -252,18 +252,18 @@ def test_a_store_without_its_store_json_is_known_by_its_runs(
             "store.json: missing or damaged; the store is read by the keys of its runs; `goodqueue sweep`" in read.err
         )
     assert manifest.exists() == (content is not None), "a verb that only reads changes nothing"
-    again = goodqueue(*SWEEP, "--out", "st", "--json")
+    again = goodqueue(*SWEEP, "--store", "st", "--json")
     assert (again.status, again.out) == (0, whole)
     assert "store.json: was missing or damaged; it is made again" in again.err
     assert f"{RUNS} runs in st, 0 of them new" in again.err
     assert json.loads(manifest.read_text(encoding="utf-8")) == before
     lose()
-    assert goodqueue("sweep", "ok.toml", "--seeds", "1", "--out", "st").status == 0, "another sweep finds it, too"
+    assert goodqueue("sweep", "ok.toml", "--seeds", "1", "--store", "st").status == 0, "another sweep finds it, too"
     assert json.loads(manifest.read_text(encoding="utf-8")) == before
 
 
 def test_one_damaged_run_does_not_hide_a_store(here: Path, goodqueue: Command) -> None:
-    goodqueue(*SWEEP, "--out", "st")
+    goodqueue(*SWEEP, "--store", "st")
     (here / "st" / "store.json").unlink()
     *others, last = files_of(here / "st")
     for file in others:
@@ -271,7 +271,7 @@ def test_one_damaged_run_does_not_hide_a_store(here: Path, goodqueue: Command) -
     assert store.is_one(here / "st")
     last.write_bytes(b"damaged")
     assert not store.is_one(here / "st"), "nothing in it is ours for sure"
-    refused = goodqueue(*SWEEP, "--out", "st")
+    refused = goodqueue(*SWEEP, "--store", "st")
     assert (refused.status, refused.err.count("\n")) == (2, 1)
     assert "holds files of others" in refused.err
 
@@ -280,17 +280,17 @@ def test_runs_of_others_are_no_store(here: Path, goodqueue: Command) -> None:
     run_of_others = here / "theirs" / "runs" / "ab"
     run_of_others.mkdir(parents=True)
     parquet.write_table(pa.table({"key": ["x"]}), run_of_others / "x.parquet")
-    refused = goodqueue(*SWEEP, "--out", "theirs")
+    refused = goodqueue(*SWEEP, "--store", "theirs")
     assert (refused.status, "holds files of others" in refused.err) == (2, True), refused
     assert not (here / "theirs" / "store.json").exists()
 
 
 def test_a_pipe_for_results_json_is_refused_in_a_line(here: Path, goodqueue: Command) -> None:
-    goodqueue(*SWEEP, "--out", "st")
+    goodqueue(*SWEEP, "--store", "st")
     (file,) = (here / "st").glob("sweeps/*/results.json")
     file.unlink()
     os.mkfifo(file)
-    found = goodqueue(*SWEEP, "--out", "st")
+    found = goodqueue(*SWEEP, "--store", "st")
     assert found.status == 2
     assert "results.json: cannot be read: no regular file; accepted: " in found.err
     assert len(json.dumps(found.err)) < 500

@@ -7,6 +7,8 @@ from typing import Any, cast
 import pytest
 
 from conftest import Result
+from goodqueue.measures import numbers
+from goodqueue.measures.numbers import counts, shares, trips
 from goodqueue.record import Record
 from goodqueue.studies import latency, libraries, loading, measuring, phases, planning, selection
 from goodqueue.studies.model import Metric
@@ -42,12 +44,12 @@ def record() -> Any:
 
 
 def test_flows_of_the_other_way_or_not_of_tcp_are_no_goodput() -> None:
-    assert latency.goodput_mbps(record(), {"direction": "down"}) == 9.0
-    assert latency.goodput_mbps(record(), {"direction": "up"}) == 1.0
+    down, up, every = numbers.find(["tcp_goodput_mbps", "up_tcp_goodput_mbps", "goodput_all_mbps"])
+    assert (down.pick(record()), up.pick(record()), every.pick(record())) == (9.0, 1.0, 10.5)
 
 
 def test_latency_is_above_the_base_and_a_silent_ping_has_no_part() -> None:
-    assert latency.latency_ms(record(), {}) == 30.0
+    assert trips.latency_mean_ms(record()) == 30.0
 
 
 def test_a_ping_each_200_ms_is_heard_in_each_span() -> None:
@@ -106,18 +108,18 @@ def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
 
 def test_drops_are_known_to_their_interval() -> None:
     """Losses 0 0 4 0 1: mean 1, squares of the differences 1 1 9 1 0, so 12/5 over 1."""
-    assert latency.first_drop_ms(record(), {}) == 2000.0
+    assert counts.first_drop_time_ms(record()) == 2000.0
     assert latency.burstiness_index(record(), {"flow": "a/0"}) == pytest.approx(2.4)
     assert latency.burstiness_index(record(), {"flow": "p"}) is None
     more = record()
     more["series"]["flows"][0]["dropped_packets"] = [1, 0, 4, 0, 5]  # mean 2: squares 1 4 4 4 9, so 22/5 over 2
     assert latency.burstiness_index(more, {"flow": "a/0"}) == pytest.approx(2.2)
-    assert latency.first_drop_ms(more, {}) == 0.0, "the first interval begins with the run"
+    assert counts.first_drop_time_ms(more) == 0.0, "the first interval begins with the run"
     never = record()
     never["series"]["flows"] = never["series"]["flows"][1:]
-    assert latency.first_drop_ms(never, {}) is None
+    assert counts.first_drop_time_ms(never) is None
     assert latency.drop_probability_percent(record(), {"from_s": 2.0}) == pytest.approx(2.0)
-    assert latency.cwnd_packets(record(), {}) == 20.0
+    assert counts.cwnd_mean_packets(record()) == 20.0
 
 
 def test_a_calls_delay_is_above_half_the_round_trip() -> None:
@@ -215,7 +217,7 @@ def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
     assert latency.loss_ratio(found, {"name": "bigger", "to_name": "big"}) == 0
     assert latency.loss_ratio(found, {"name": "tiny", "to_name": "big"}) is None, "nobody of that name lost nothing"
     assert latency.loss_ratio(found, {"name": "small", "to_name": "tiny"}) is None
-    assert latency.goodput_all_mbps(found, {}) == 19
+    assert shares.goodput_all_mbps(found) == 19
 
 
 def test_phases_take_turns_from_their_start() -> None:

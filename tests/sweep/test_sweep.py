@@ -18,7 +18,7 @@ from pyarrow import parquet
 from conftest import TOML, Result, spawn
 from goodqueue import engines, run, store
 from goodqueue.errors import UserError
-from goodqueue.measures import metrics, stats
+from goodqueue.measures import numbers, stats
 from goodqueue.record import Record, Scenario
 from goodqueue.sweep import carrying, grid, result, show
 from goodqueue.sweep.result import Goal
@@ -147,7 +147,7 @@ class Fails:
 def test_a_run_that_fails_is_named_and_the_others_go_on(here: Path, goodqueue: Command) -> None:
     (here / "idea.py").write_text(FAILING, encoding="utf-8")
     lines = "./idea.py:Fails after 50,codel,./idea.py:Fails"
-    command = ["sweep", "ok.toml", "--set", f"bottleneck.qdisc={lines}", "--seeds", "2", "--out", "st"]
+    command = ["sweep", "ok.toml", "--set", f"bottleneck.qdisc={lines}", "--seeds", "2", "--store", "st"]
     found = goodqueue(*command)
     assert found.status == 1
     counted, named = found.err.splitlines()
@@ -185,8 +185,8 @@ def test_a_killed_sweep_goes_on_and_ends_the_same(
     here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments = [*GRID, "--seeds", "3", "--json", "--jobs", "1"]
-    whole = goodqueue(*arguments, "--out", "undisturbed")
-    command = [sys.executable, "-c", KILLED, *arguments, "--out", "st"]
+    whole = goodqueue(*arguments, "--store", "undisturbed")
+    command = [sys.executable, "-c", KILLED, *arguments, "--store", "st"]
     killed = subprocess.run(command, check=False, capture_output=True, env=os.environ)
     assert killed.returncode == -signal.SIGKILL
     stored = store.find(here / "st")
@@ -200,7 +200,7 @@ def test_a_killed_sweep_goes_on_and_ends_the_same(
         return own(scenario, progress, stop)
 
     monkeypatch.setattr(run, "simulate", counting)
-    again = goodqueue(*arguments, "--out", "st")
+    again = goodqueue(*arguments, "--store", "st")
     assert len(ran) == 12 - len(kept), "a stored run must not be done again"
     assert again.out == whole.out
     for key, (content, changed) in kept.items():
@@ -213,15 +213,15 @@ def test_a_killed_sweep_goes_on_and_ends_the_same(
 
 
 def test_sweeps_share_a_store(here: Path, goodqueue: Command) -> None:
-    assert goodqueue(*GRID, "--seeds", "2", "--out", "st").status == 0
-    more = goodqueue(*GRID[:4], "--set", "path.rtt=10ms,40ms,80ms", "--seeds", "2", "--out", "st")
+    assert goodqueue(*GRID, "--seeds", "2", "--store", "st").status == 0
+    more = goodqueue(*GRID[:4], "--set", "path.rtt=10ms,40ms,80ms", "--seeds", "2", "--store", "st")
     assert more.err == "goodqueue: 12 runs in st, 4 of them new\n"
     assert len(list((here / "st" / "sweeps").iterdir())) == 2, "the first sweep's tables stay"
 
 
 def test_the_files_of_a_sweep_are_tables(here: Path, goodqueue: Command) -> None:
     command = ["sweep", "ok.toml", "--set", "traffic.0.count=1,3", "--set", "path.rtt=10ms,40ms", "--seeds", "2"]
-    found = json.loads(goodqueue(*command, "--out", "st", "--json").out)
+    found = json.loads(goodqueue(*command, "--store", "st", "--json").out)
     (folder,) = (here / "st" / "sweeps").iterdir()
     assert json.loads((folder / "results.json").read_text(encoding="utf-8")) == found | {
         "files": ["cells.csv", "results.json", "runs.parquet", "tables.tex"]
@@ -242,7 +242,7 @@ def test_a_mix_of_traffic_is_a_value_of_the_axis_traffic(here: Path, goodqueue: 
     (here / "other.toml").write_text(TOML.replace("count = 2", "count = 3"), encoding="utf-8")
     mixes = ["--mix", "calls=bulk:1,voip:2,ping", "--mix", "other=other.toml"]
     command = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,pie", *mixes, "--seeds", "1"]
-    found = json.loads(goodqueue(*command, "--out", "st", "--json").out)
+    found = json.loads(goodqueue(*command, "--store", "st", "--json").out)
     assert [tuple(cell["at"].values()) for cell in found["cells"]][:2] == [("codel", "calls"), ("codel", "other")]
     kept = store.find(here / "st")
     records = {
@@ -275,7 +275,7 @@ def test_a_mix_that_is_none_is_refused(here: Path, goodqueue: Command, options: 
 
 def test_every_key_that_is_set_is_a_column_and_a_quantity_has_a_number(here: Path, goodqueue: Command) -> None:
     sets = ["--set", "traffic.0.cc=cubic,reno", "--set", "path.rtt=0.02s", "--set", "bottleneck.rate=5mbit"]
-    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "1", "--out", "st").status == 0
+    assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "1", "--store", "st").status == 0
     (file,) = (here / "st").glob("sweeps/*/runs.parquet")
     table = parquet.read_table(file)
     first = table.to_pylist()[0]
@@ -314,7 +314,7 @@ def measured(plan: carrying.Plan, values: Callable[[int], float]) -> tuple[resul
 
 def plan_of(scenario: Scenario, goal: Goal, seeds: int) -> carrying.Plan:
     cells = grid.cells(scenario, [], "", "sim")
-    return carrying.Plan("x.toml", scenario, [], cells, "sim", metrics.find(["delay_mean_ms"]), 1, seeds, goal)
+    return carrying.Plan("x.toml", scenario, [], cells, "sim", numbers.find(["delay_mean_ms"]), 1, seeds, goal)
 
 
 def test_until_ci_adds_seeds_until_it_is_known(scenario: Scenario) -> None:
@@ -368,11 +368,11 @@ def test_a_stored_sweep_reads_back(here: Path, goodqueue: Command) -> None:
 
 def test_the_kernel_refuses_by_cell(here: Path, goodqueue: Command, kernel: list[Scenario]) -> None:
     command = ["sweep", "ok.toml", "--set", "bottleneck.qdisc=codel,rem", "--seeds", "2", "--engine", "kernel"]
-    found = goodqueue(*command, "--out", "st")
+    found = goodqueue(*command, "--store", "st")
     assert found.status == 1
     assert 'bottleneck.qdisc=rem: bottleneck.qdisc: found "rem"; accepted: what Linux has' in found.err
     assert len(kernel) == 2
-    assert "2 runs in st, 0 of them new" in goodqueue(*command, "--out", "st").err
+    assert "2 runs in st, 0 of them new" in goodqueue(*command, "--store", "st").err
     assert len(kernel) == 2
 
 
@@ -383,7 +383,7 @@ def test_a_failure_of_the_place_itself_ends_the_sweep(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(store.Store, "put", stop)
-    found = goodqueue(*GRID, "--out", "st")
+    found = goodqueue(*GRID, "--store", "st")
     assert (found.status, found.out, found.err) == (130, "", "goodqueue: interrupted\n")
 
 

@@ -99,12 +99,12 @@ def when_runs_are_stored(folder: Path, count: int, act: Callable[[], Any]) -> Th
 
 
 def test_two_workers_give_the_bytes_of_one_machine(here: Path) -> None:
-    local = spawn(*GRID, "--json", "--out", "local")
+    local = spawn(*GRID, "--json", "--store", "local")
     with running(here / "cluster") as dask:
         for _ in range(2):
             dask.worker()
-        found = spawn(*GRID, "--json", "--out", "remote", "--executor", dask.name)
-        again = spawn(*GRID, "--json", "--out", "remote", "--executor", dask.name)
+        found = spawn(*GRID, "--json", "--store", "remote", "--executor", dask.name)
+        again = spawn(*GRID, "--json", "--store", "remote", "--executor", dask.name)
         logs = [(here / "cluster" / f"{number}.log").read_text(encoding="utf-8") for number in (1, 2)]
     assert (found.returncode, found.stderr) == (0, "goodqueue: 12 runs in remote, 12 of them new\n"), logs
     assert found.stdout == local.stdout
@@ -117,11 +117,11 @@ def test_a_lost_worker_s_runs_are_done_by_the_other(here: Path) -> None:
         first = dask.worker()
         dask.worker()
         killer = when_runs_are_stored(here / "remote", 2, lambda: os.kill(first.pid, signal.SIGKILL))
-        found = spawn(*LONG, "--json", "--out", "remote", "--executor", dask.name)
+        found = spawn(*LONG, "--json", "--store", "remote", "--executor", dask.name)
         killer.join()
         assert first.wait() == -signal.SIGKILL
     assert (found.returncode, found.stderr) == (0, "goodqueue: 12 runs in remote, 12 of them new\n")
-    assert found.stdout == spawn(*LONG, "--json", "--out", "local").stdout
+    assert found.stdout == spawn(*LONG, "--json", "--store", "local").stdout
     assert same(here / "local", here / "remote")
 
 
@@ -129,19 +129,19 @@ def test_a_lost_scheduler_is_said_in_a_line_and_nothing_is_lost(here: Path) -> N
     with running(here / "cluster") as dask:
         dask.worker()
         killer = when_runs_are_stored(here / "st", 2, dask.scheduler.kill)
-        found = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        found = spawn(*LONG, "--json", "--store", "st", "--executor", dask.name)
         killer.join()
     assert (found.returncode, found.stdout) == (2, "")
     gone = "the scheduler went away; with --out the same command goes on where it was"
     assert found.stderr == f"goodqueue: --executor {dask.name}: {gone}\n"
     kept = len(list((here / "st").glob("runs/*/*.parquet")))
     assert 2 <= kept < 12
-    on = spawn(*LONG, "--json", "--out", "st")
+    on = spawn(*LONG, "--json", "--store", "st")
     assert on.stderr == f"goodqueue: 12 runs in st, {12 - kept} of them new\n"
 
 
 def test_nobody_there_is_said_in_a_line(here: Path, goodqueue: Callable[..., Result]) -> None:
-    found = goodqueue(*GRID, "--executor", "dask://127.0.0.1:1", "--out", "st")
+    found = goodqueue(*GRID, "--executor", "dask://127.0.0.1:1", "--store", "st")
     assert (found.status, found.out) == (2, "")
     expected = "--executor dask://127.0.0.1:1: no scheduler answers; accepted: HOST:PORT of a running `dask scheduler`"
     assert found.err == f"goodqueue: {expected}\n"
@@ -180,11 +180,11 @@ def test_a_worker_that_cannot_compute_ours_gets_no_runs(here: Path, content: str
     with running(here / "cluster") as dask:
         path = package(here / "path", content)
         dask.worker(path)
-        alone = spawn(*GRID, "--json", "--out", "st", "--executor", dask.name)
+        alone = spawn(*GRID, "--json", "--store", "st", "--executor", dask.name)
         dask.worker()
         dask.worker(path)
         dask.wait_for(3)
-        both = spawn(*GRID, "--json", "--out", "st", "--executor", dask.name)
+        both = spawn(*GRID, "--json", "--store", "st", "--executor", dask.name)
     assert (alone.returncode, alone.stdout) == (2, "")
     warned, refused, none = alone.stderr.split("\n")
     assert why in warned
@@ -193,7 +193,7 @@ def test_a_worker_that_cannot_compute_ours_gets_no_runs(here: Path, content: str
     assert why in refused
     assert none == ""
     assert both.returncode == 0, both.stderr
-    assert both.stdout == spawn(*GRID, "--json", "--out", "local").stdout
+    assert both.stdout == spawn(*GRID, "--json", "--store", "local").stdout
     assert both.stderr.count("; it gets no runs\n") == both.stderr.count("\n") - 1
     assert both.stderr.endswith("goodqueue: 12 runs in st, 12 of them new\n")
 
@@ -202,11 +202,11 @@ def test_when_all_workers_die_a_line_says_so_and_nothing_is_lost(here: Path) -> 
     with running(here / "cluster") as dask:
         worker = dask.worker()
         killer = when_runs_are_stored(here / "st", 2, worker.kill)
-        found = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        found = spawn(*LONG, "--json", "--store", "st", "--executor", dask.name)
         killer.join()
         kept = len(list((here / "st").glob("runs/*/*.parquet")))
         dask.worker()
-        on = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        on = spawn(*LONG, "--json", "--store", "st", "--executor", dask.name)
     assert (found.returncode, found.stdout) == (2, "")
     gone = "its workers are gone; with --out the same command goes on where it was"
     assert found.stderr == f"goodqueue: --executor {dask.name}: {gone}\n"
@@ -223,7 +223,7 @@ def test_a_worker_that_comes_in_the_place_of_the_last_takes_over(here: Path) -> 
             dask.worker()
 
         killer = when_runs_are_stored(here / "st", 2, replace)
-        found = spawn(*LONG, "--json", "--out", "st", "--executor", dask.name)
+        found = spawn(*LONG, "--json", "--store", "st", "--executor", dask.name)
         killer.join()
     assert (found.returncode, found.stderr) == (0, "goodqueue: 12 runs in st, 12 of them new\n")
 
@@ -253,7 +253,7 @@ def answering(with_what: bytes | None) -> Iterator[int]:
 )
 def test_a_server_that_is_no_scheduler_is_said_in_a_line(here: Path, answer: bytes | None) -> None:
     with answering(answer) as port:
-        found = spawn(*GRID, "--executor", f"dask://127.0.0.1:{port}", "--out", "st")
+        found = spawn(*GRID, "--executor", f"dask://127.0.0.1:{port}", "--store", "st")
     expected = f"--executor dask://127.0.0.1:{port}: no scheduler answers; accepted: HOST:PORT of a running"
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr == f"goodqueue: {expected} `dask scheduler`\n"
@@ -266,7 +266,7 @@ def test_ctrl_c_is_answered_on_a_cluster_too(here: Path, where: str) -> None:
         if where == "running":
             dask.worker()
         name = f"dask://127.0.0.1:{port}" if where == "no answer" else dask.name
-        command = [sys.executable, "-m", "goodqueue", *LONG, "--out", "st", "--executor", name]
+        command = [sys.executable, "-m", "goodqueue", *LONG, "--store", "st", "--executor", name]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         if where == "running":
             when_runs_are_stored(here / "st", 1, lambda: process.send_signal(signal.SIGINT)).join()

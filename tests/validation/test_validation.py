@@ -19,11 +19,10 @@ from goodqueue import engines, store
 from goodqueue import scenario as scenarios
 from goodqueue.engines import identity
 from goodqueue.errors import UserError
-from goodqueue.files import output
+from goodqueue.measures.numbers.changes import window_recovery_s
 from goodqueue.record import Scenario
 from goodqueue.validation import cells, judging, pages, result, show
 from goodqueue.validation.judging import FEW, FLOOR_MS
-from goodqueue.validation.recovery import recovery_s
 from goodqueue.validation.result import Result as Cell
 from goodqueue.validation.result import Side, Validation, from_json
 
@@ -204,12 +203,12 @@ def burst_record(cwnd: list[float | None]) -> Any:
 def test_a_flow_has_recovered_when_its_window_is_back_at_its_mean_before_the_burst() -> None:
     # The mean of 2 s to 5 s is 20; values before the warm-up's end do not count. At 6 s the losses are not known yet.
     before: list[float | None] = [90, 18, 20, 22, 20]
-    assert recovery_s(burst_record([*before, 23, 10, 15, 20, 24])) == 3.5, "at 9 s"
-    assert recovery_s(burst_record([*before, 23, 10, None, 19])) is None, "not back before the end"
-    assert recovery_s(burst_record([*before, 23, 24, 25])) is None, "it never fell"
+    assert window_recovery_s(burst_record([*before, 23, 10, 15, 20, 24])) == 3.5, "at 9 s"
+    assert window_recovery_s(burst_record([*before, 23, 10, None, 19])) is None, "not back before the end"
+    assert window_recovery_s(burst_record([*before, 23, 24, 25])) is None, "it never fell"
     alone = burst_record([*before, 23, 10, 15, 20, 24])
     alone["scenario"]["traffic"].pop()
-    assert recovery_s(alone) is None, "there was no burst"
+    assert window_recovery_s(alone) is None, "there was no burst"
 
 
 def test_transfers_are_judged_one_by_one_and_recoveries_in_seconds() -> None:
@@ -353,7 +352,7 @@ COMMAND = ["validate", "--quick", "--only", "codel", "--seeds", "2"]
 def test_a_validation_reports_both_engines(
     here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
 ) -> None:
-    result = goodqueue(*COMMAND, "--out", "out", "--json")
+    result = goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json")
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
     assert [cell["id"] for cell in found["cells"]] == ["codel/base", "codel/flows=1"]
@@ -364,21 +363,21 @@ def test_a_validation_reports_both_engines(
     assert found["errors"]["codel/flows=1"]["cwnd_area"]["n"] == 2
     names = {file.name for file in (here / "out").iterdir()}
     figures = {f"{name}.{kind}" for name in ("sim-against-kernel", "errors", "cwnd") for kind in ("svg", "png")}
-    assert names == {"results.json", "table.md", "store", *figures}
-    assert len(store.find(here / "out" / "store").all_keys()) == 12
+    assert names == {"results.json", "table.md", *figures}
+    assert len(store.find(here / "runs").all_keys()) == 12
 
 
 @pytest.mark.long
 def test_nothing_runs_twice(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
-    first = goodqueue(*COMMAND, "--out", "out", "--json")
+    first = goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json")
     assert len(kernel) == 4
-    refused = goodqueue(*COMMAND, "--out", "out", "--json")
+    refused = goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json")
     assert (refused.status, refused.out) == (2, "")
     assert "--out out: holds results of goodqueue validate; accepted: another name, or --force to" in refused.err
-    again = goodqueue(*COMMAND, "--out", "out", "--json", "--force")
+    again = goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json", "--force")
     assert len(kernel) == 4
     assert again.out == first.out
-    assert goodqueue(*COMMAND[:-1], "3", "--out", "out", "--force").status == 0
+    assert goodqueue(*COMMAND[:-1], "3", "--store", "runs", "--out", "out", "--force").status == 0
     assert len(kernel) == 6, "one more seed is one more run a cell"
 
 
@@ -390,12 +389,12 @@ def test_a_validation_takes_the_place_of_other_results(
         (here / "out" / name).touch()
     about = {"made_by": "goodqueue compare", "files": ["report.html", "results.json"]}
     (here / "out" / "results.json").write_text(json.dumps(about), encoding="utf-8")
-    assert "holds files of others (notes.txt)" in goodqueue(*COMMAND, "--out", "out").err
+    assert "holds files of others (notes.txt)" in goodqueue(*COMMAND, "--store", "runs", "--out", "out").err
     assert kernel == [], "the refusal comes before any run"
-    assert goodqueue(*COMMAND, "--out", "out", "--force").status == 0
+    assert goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--force").status == 0
     names = {file.name for file in (here / "out").iterdir()}
     assert "report.html" not in names, "a page of other runs would be taken for the validation's"
-    assert {"notes.txt", "table.md", "store"} <= names
+    assert {"notes.txt", "table.md"} <= names
     assert "notes.txt" not in json.loads((here / "out" / "results.json").read_text(encoding="utf-8"))["files"]
 
 
@@ -410,6 +409,55 @@ def test_a_changed_simulator_runs_again_and_the_kernel_does_not(
     assert after["kernel"] == before["kernel"]
 
 
+def test_the_simulator_runs_again_beside_the_kernels_numbers(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
+) -> None:
+    """A change of the simulator takes minutes to judge, because nothing on Linux runs again."""
+    first = json.loads(goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json").out)
+    (here / "moved").mkdir()
+    for cell in first["cells"]:
+        cell["sim"]["values"]["delay_mean_ms"] = [1e3] * 2  # of another simulator
+        cell["kernel"]["values"]["delay_mean_ms"] = [7.0] * 2  # not what the stand-in would measure
+    moved = here / "moved" / "results.json"
+    moved.write_text(json.dumps(first), encoding="utf-8")
+    count = len(kernel)
+    again = goodqueue("validate", "--again", "moved/results.json", "--json")
+    assert (again.status, again.err, len(kernel)) == (0, "", count)
+    second = json.loads(again.out)
+    assert [cell["id"] for cell in second["cells"]] == ["codel/base", "codel/flows=1"]
+    for cell in second["cells"]:
+        assert cell["kernel"]["values"]["delay_mean_ms"] == [7.0] * 2
+        assert all(0 < delay < 100 for delay in cell["sim"]["values"]["delay_mean_ms"])
+    assert second["kernel"] == first["kernel"]
+
+    first["cells"][0]["line"] = "codel limit 7"
+    moved.write_text(json.dumps(first), encoding="utf-8")
+    refused = goodqueue("validate", "--again", "moved/results.json")
+    assert (refused.status, refused.out) == (2, "")
+    assert "moved/results.json: found 'codel limit 7' in the cell codel/base; accepted: " in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["--again", "other.json"], "other.json: not a validation; accepted: "),
+        (
+            ["--again", "other.json", "--seeds", "3"],
+            "--again: found with a choice of cells, seeds or kernel; accepted:",
+        ),
+        (["--again", "none.json"], "none.json: "),
+    ],
+)
+def test_what_is_no_earlier_validation_is_refused(
+    here: Path, goodqueue: Callable[..., Result], words: list[str], complaint: str
+) -> None:
+    (here / "other.json").write_text('{"schema": 1, "lines": []}', encoding="utf-8")
+    refused = goodqueue("validate", *words)
+    assert (refused.status, refused.out) == (2, "")
+    assert complaint in refused.err
+    assert refused.err.count("\n") == 1
+
+
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
@@ -420,7 +468,7 @@ def dying(scenario, progress, stop):
     if len(kept) == 2:
         # Writing is another thread's: give it time to show that it does not wait for the end of all runs.
         for _ in range(1000):
-            if len(list(Path("out").glob("store/runs/*/*.parquet"))) > 8:
+            if len(list(Path("runs").glob("runs/*/*.parquet"))) > 8:
                 break
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
@@ -433,36 +481,44 @@ cli.main(sys.argv[1:])
 """
 
 
-@pytest.mark.parametrize("content", [None, "", '{"made_by": "goodq', "[]"])
-def test_a_validation_whose_results_are_lost_goes_on_from_its_store(tmp_path: Path, content: str | None) -> None:
-    """The kernel's runs take hours."""
-    store.create(tmp_path / pages.FOLDER, "--out")
-    if content is not None:
-        (tmp_path / "results.json").write_text(content, encoding="utf-8")
-    pages.check(tmp_path, force=False)
-    pages.claim(tmp_path)
-    assert pages.is_unfinished(tmp_path)
-    assert set(output.listed(tmp_path)) == set(pages.FILES)
+def test_a_validation_replaces_no_file_of_others(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
+) -> None:
+    (here / "out").mkdir()
+    (here / "out" / "table.md").write_text("mine", encoding="utf-8")
+    both = ("--store", "runs", "--out", "out")
+    assert "holds files of others (table.md)" in goodqueue(*COMMAND, *both).err
+    assert kernel == [], "the refusal comes before any run"
+    forced = goodqueue(*COMMAND, *both, "--force")
+    assert "holds files of others under names of ours and stays as it is; written: out-2" in forced.err
+    assert (here / "out" / "table.md").read_text(encoding="utf-8") == "mine"
+    assert (here / "out-2" / "table.md").is_file()
 
 
-def test_a_validation_replaces_no_file_of_others(tmp_path: Path) -> None:
-    (tmp_path / "table.md").write_text("mine", encoding="utf-8")
-    for force in (False, True):
-        with pytest.raises(UserError, match=r"holds table.md, which is not ours|holds files of others"):
-            pages.check(tmp_path, force)
+@pytest.mark.parametrize("folder", ["new", "old"])
+def test_the_folder_that_once_kept_the_runs_is_refused_alone(
+    here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result], folder: str
+) -> None:
+    """Before 0.1 ``--out`` of a validation kept its runs. Without a word they would be run again, and lost."""
+    if folder == "old":
+        store.create(here / "old" / "store", "--store old/store")
+    said = goodqueue(*COMMAND, "--out", folder)
+    accepted = "accepted: --store DIR alone, which keeps the runs, or both, with another folder for --out"
+    assert (said.status, said.err) == (2, f"goodqueue: --out {folder}: found without --store; {accepted}\n")
+    assert kernel == []
 
 
 def test_a_killed_validation_goes_on(here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]) -> None:
-    command = [sys.executable, "-c", KILLED, *COMMAND, "--workers", "1", "--out", "out"]
+    command = [sys.executable, "-c", KILLED, *COMMAND, "--workers", "1", "--store", "runs", "--out", "out"]
     killed = subprocess.run(command, check=False, capture_output=True, env=os.environ)
     assert killed.returncode == -signal.SIGKILL
-    runs = here / "out" / "store" / "runs"
+    runs = here / "runs" / "runs"
     kept = {file: file.read_bytes() for file in runs.glob("*/*.parquet")}
     assert 9 <= len(kept) <= 10, (
         "each record is written as soon as its run ends: 8 of the simulator, 1 or 2 of the kernel"
     )
-    result = goodqueue(*COMMAND, "--out", "out")
-    assert (result.status, result.err) == (0, ""), "the folder of a killed validation is ours"
+    result = goodqueue(*COMMAND, "--store", "runs", "--out", "out")
+    assert (result.status, result.err) == (0, "")
     assert len(kernel) == 12 - len(kept)
     for file, content in kept.items():
         assert file.read_bytes() == content
@@ -474,7 +530,7 @@ def test_a_folder_of_others_is_refused_before_anything_runs(
 ) -> None:
     (here / "out").mkdir()
     (here / "out" / "mine.txt").write_text("mine", encoding="utf-8")
-    result = goodqueue(*COMMAND, "--out", "out")
+    result = goodqueue(*COMMAND, "--store", "runs", "--out", "out")
     assert (result.status, result.out) == (2, "")
     assert "mine.txt" in result.err
     assert kernel == []
@@ -489,7 +545,7 @@ def test_an_engine_that_fails_ends_it_in_one_line(
 
     own = engines.find
     monkeypatch.setattr(engines, "find", lambda name: fail if name == "kernel" else own(name))
-    result = goodqueue(*COMMAND, "--out", "out")
+    result = goodqueue(*COMMAND, "--store", "runs", "--out", "out")
     assert (result.status, result.out) == (2, "")
     assert result.err == "goodqueue: kernel engine: no virtual machine: found no qemu; accepted: qemu\n"
-    assert len(store.find(here / "out" / "store").all_keys()) == 8, "what was done stays"
+    assert len(store.find(here / "runs").all_keys()) == 8, "what was done stays"

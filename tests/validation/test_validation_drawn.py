@@ -112,7 +112,7 @@ def test_wrong_ranges_are_refused_by_key(tmp_path: Path, old: str, new: str, com
         (["--drawn", "0"], 'goodqueue: --drawn: found "0"; accepted: a whole number from 1 to 1000'),
         (["--drawn", "many"], 'goodqueue: --drawn: found "many"; accepted: a whole number from 1 to 1000'),
         (["--drawn", "3", "--draw-seed", "-1"], 'goodqueue: --draw-seed: found "-1"; accepted: a whole number from 1'),
-        (["--draw-seed", "2"], "goodqueue: --draw-seed: found without --drawn; accepted: with --drawn N"),
+        (["--draw-seed", "2"], "goodqueue: --draw-seed: found without --drawn; accepted: with --drawn N or --lines N"),
         (["--drawn", "3", "--quick"], "goodqueue: --quick: found with --drawn; accepted: one of them"),
     ],
 )
@@ -130,13 +130,13 @@ COMMAND = ["validate", "--drawn", "3", "--draw-seed", "1", "--only", "fq_pie", "
 def test_a_drawn_set_is_run_kept_and_told_as_one(
     here: Path, kernel: list[Scenario], goodqueue: Callable[..., Result]
 ) -> None:
-    first = goodqueue(*COMMAND, "--out", "out", "--json")
+    first = goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--json")
     assert (first.status, first.err, len(kernel)) == (0, "", 4)
     found = json.loads(first.out)
     assert found["drawn"] == {"cells": 3, "seed": 1}
     assert [cell["id"] for cell in found["cells"]] == ["fq_pie/1.5mbit,17ms,3xreno,ecn", "sfq/3.6mbit,53ms,1xcubic"]
     assert found["chance"]["cells"] == 2
-    assert goodqueue(*COMMAND, "--out", "out", "--force", "--json").out == first.out
+    assert goodqueue(*COMMAND, "--store", "runs", "--out", "out", "--force", "--json").out == first.out
     assert len(kernel) == 4, "nothing runs twice"
     text = (here / "out" / "table.md").read_text(encoding="utf-8")
     assert text.startswith("2 cells drawn by seed 1, 2 seeds each, ")

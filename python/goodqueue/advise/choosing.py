@@ -16,6 +16,7 @@ from goodqueue.advise import playout
 from goodqueue.advise.answer import Change, Tried
 from goodqueue.advise.gain import difference, gain, total
 from goodqueue.measures import metrics, stats
+from goodqueue.measures.base import path_ms
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 
@@ -92,11 +93,8 @@ def numbers(records: Sequence[Record]) -> Values:
 
 def _added_ms(record: Record) -> float:
     """Return half of what the pings take longer than the base RTT, since the load is in both directions."""
-    from goodqueue.scenario import seconds
-
     medians = [app["rtt_ms"]["p50"] or 0.0 for app in record["apps"] if app["kind"] == PING and app["rtt_ms"]]
-    base_ms = 1e3 * seconds(record["scenario"]["path"]["rtt"])
-    return max(fmean(medians) - base_ms, 0.0) / 2 if medians else _measured_ms(record)
+    return max(fmean(medians) - path_ms(record["scenario"]), 0.0) / 2 if medians else _measured_ms(record)
 
 
 def _call(record: Record) -> float | None:

@@ -18,7 +18,7 @@ from goodqueue.advise.choosing import ALWAYS, FELT
 from goodqueue.advise.doubts import DEEP, SHALLOW, SLOWER
 from goodqueue.advise.question import Question
 from goodqueue.advise.scenarios import Truth
-from goodqueue.measures import metrics
+from goodqueue.measures import numbers
 from goodqueue.record import Scenario
 from goodqueue.search import tuning
 from goodqueue.search.cases import Case
@@ -114,7 +114,7 @@ def plan_of(question: Question, choice: Candidate, folder: Path, evaluations: in
     """Return the search for ``choice``. A radio's files of rates are in ``folder``."""
     return Plan(
         Shaper(question, choice),
-        [Goal(metric, _is_high(metric.key)) for metric in metrics.find(ALWAYS)],
+        [Goal(metric, _is_high(metric.key)) for metric in numbers.find(ALWAYS)],
         [],
         *_cases(question, choice, folder),
         "tpe",

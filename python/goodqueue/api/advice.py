@@ -121,19 +121,20 @@ def advise(
         down: The link's rate down, such as ``"50mbit"``. If None, the rate that Flent measured.
         up: The link's rate up.
         rtt: Round-trip time without queueing. If None, the time that Flent measured, or 30 ms.
-        link: ``docsis``, ``dsl``, ``vdsl``, ``ethernet``, ``lte``, ``5g`` or ``wifi``.
+        link: ``docsis`` (cable), ``lld``, ``dsl`` (ATM), ``vdsl`` (PTM), ``ethernet`` (fibre), ``lte``, ``5g``,
+            ``starlink`` or ``wifi``.
         use: The traffic that counts: any of ``calls``, ``games``, ``downloads``, ``web``.
         flent: Flent's measurements of the real link: one file, or several.
         buffer: The present size of the modem's queue, as a time.
-        trace: A file of rates for the direction down of a radio link.
+        trace: A file of rates that an LTE or 5G link follows down.
         pppoe: Who dials: ``router``, ``modem`` or ``no``. If None, the modem for DSL, and nobody for other links.
         vlan: Whether the packets have a VLAN's tag on the line.
         overhead: The bytes that the line adds to an IP packet. If None, those of the kind of link.
         wan: The router's interface to the Internet.
         verify: Whether to run the answer on Linux's own qdiscs too.
         tune: Whether to search for a better rate and ``rtt`` of cake, judged on other links.
-        quick: Whether to run only 3 seeds (4 for a radio), of half the length.
-        seeds: Number of runs per line.
+        quick: Whether the runs have half the length: 3 of each line, 4 over a radio.
+        seeds: Number of runs per line. If None, 5; 12 over a radio.
         seed: The first seed.
         workers: Number of threads; the result does not depend on it. If None, all cores.
 

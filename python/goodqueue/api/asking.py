@@ -1,6 +1,7 @@
 """Arguments in Python: checked, given to the scenario as they are, and named in errors as Python writes them."""
 
 import functools
+import inspect
 import os
 import re
 import textwrap
@@ -8,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from goodqueue import extras, options, store
+from goodqueue import extras, options
+from goodqueue import store as stores
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
@@ -18,6 +20,9 @@ from goodqueue.scenario import asked
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: the path of a file in TOML, or its tables as a dict."""
 
+RENAMED = {"out": "store", "seed": "draw_seed"}
+"""Arguments that functions had before 0.1, with their present names. ``out`` was the folder of a store."""
+
 Args = ParamSpec("Args")
 Made = TypeVar("Made")
 
@@ -25,13 +30,18 @@ Made = TypeVar("Made")
 def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
     """Make ``call`` raise `UserError` that names arguments (``up_rate``) instead of options (``--up-rate``).
 
-    The options of a scenario are listed in its docstring, if that has them as ``**sets``.
+    The options of a scenario are listed in its docstring, if that has them as ``**sets``. An argument that has another
+    name today is refused, with that name.
     """
+    names = inspect.signature(call).parameters
+    renamed = {old: new for old, new in RENAMED.items() if old not in names and new in names}
 
     @functools.wraps(call)
     def calling(*args: Args.args, **kwargs: Args.kwargs) -> Made:
         from goodqueue._goodqueue import ScenarioError
 
+        for old in renamed.keys() & kwargs.keys():
+            raise UserError(old, f"found {quoted(kwargs[old])}; accepted: {renamed[old]}, as it is called now")
         try:
             return call(*args, **kwargs)
         except UserError as error:
@@ -115,25 +125,25 @@ def place(name: str, value: object) -> str:
     return found
 
 
-def kept(out: object) -> store.Store | None:
-    """Return the store in the folder ``out``, made if it is new. None if ``out`` is None. Raises UserError."""
-    if out is None:
+def kept(store: object) -> stores.Store | None:
+    """Return the store in the folder ``store``, made if it is new. None if ``store`` is None. Raises UserError."""
+    if store is None:
         return None
-    folder = place("out", out)
-    return store.create(Path(folder), f"out {folder}")
+    folder = place("store", store)
+    return stores.create(Path(folder), f"store {folder}")
 
 
-def working(label: str, out: object, progress: bool, work: Callable[[Progress, store.Store | None], Made]) -> Made:
-    """Return the result of ``work``, which gets a progress bar called ``label``, and the store in the folder ``out``.
+def working(label: str, store: object, progress: bool, work: Callable[[Progress, stores.Store | None], Made]) -> Made:
+    """Return the result of ``work``, which gets a progress bar called ``label``, and the store in the folder ``store``.
 
     Raises UserError, also if the store cannot be written.
     """
     from goodqueue.show import terminal
 
-    folder = kept(out)
+    folder = kept(store)
     shows = terminal.progress if progress else terminal.silent
     try:
         with shows(label) as note:
             return work(note, folder)
     except OSError as error:
-        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
+        raise UserError(f"store {store}", f"cannot be written: {error.strerror or error}") from error

@@ -12,7 +12,7 @@ from goodqueue.compare import Entry, request
 from goodqueue.compare import tables as tabled
 from goodqueue.errors import UserError, quoted, said
 from goodqueue.files import output
-from goodqueue.measures import FIRST_SEED, SEEDS, metrics
+from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import describe, notes, terminal
 from goodqueue.show.tables import Table
@@ -270,11 +270,13 @@ def compare(
     on = engines.parse(asking.word("engine", engine))
     by = request.correction(correct)
     names = asking.words("metric", metric)
-    wanted = metrics.find(names) or metrics.METRICS
+    wanted = numbers.find(names) or metrics.METRICS
     asking.numbers(seeds=seeds, seed=seed, workers=workers)
     base, origins = asking.scenario_of(scenario, sets)
     file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    lines, _ = request.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
+    lines, resolved = request.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
+    if names:
+        numbers.check(wanted, [resolved])
     first = request.against(against, lines)
     notes.tell(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:

@@ -72,9 +72,9 @@ def attack(
     evaluations: int = 2000,
     finds: int = 1,
     method: str = "tpe",
-    seed: int = 1,
+    draw_seed: int = 1,
     kernel: str | None = None,
-    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
 ) -> Search:
@@ -91,9 +91,9 @@ def attack(
         evaluations: The most scenarios to try.
         finds: The number of different finds after which the search ends.
         method: ``"tpe"``, ``"random"`` or ``"nsga2"``.
-        seed: The seed of the search.
+        draw_seed: Draws what the search tries.
         kernel: A release of Linux, such as ``"6.1"``, that runs what is found.
-        out: The folder of a store. It keeps each run; a run that it holds already is not run again.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads; the result does not depend on it. If None, all cores.
         progress: Whether a terminal shows a progress bar.
 
@@ -108,13 +108,15 @@ def attack(
     from goodqueue.search.evaluating import Evaluator
 
     said = request.World(_pairs("bound", bound), without, asking.words("qdisc", qdisc), asking.words("cc", cc), ecn)
-    plan = request.attack(subject, asking.words("property", property), said, method, seed, evaluations, finds, kernel)
+    plan = request.attack(
+        subject, asking.words("property", property), said, method, draw_seed, evaluations, finds, kernel
+    )
 
     def work(note: Progress, kept: "Store | None") -> "Attack":
         runner = Runner(executors.local(workers), kept)
         return attacking.carry_out(plan, Evaluator(plan.subject, plan.broken.conditions, runner), note)
 
-    found = asking.working(f"{evaluations} scenarios", out, progress, work)
+    found = asking.working(f"{evaluations} scenarios", store, progress, work)
     return _made(found, attack_show.as_json, attack_show.parts)
 
 
@@ -128,7 +130,7 @@ def sensitivity(
     samples: int | None = None,
     seeds: int = 1,
     seed: int = 1,
-    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
 ) -> Search:
@@ -142,7 +144,7 @@ def sensitivity(
         samples: The base sample. If None, 128 for Sobol and 20 for Morris.
         seeds: Runs per point.
         seed: The first seed.
-        out: The folder of a store, as in `attack`.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads. If None, all cores.
         progress: Whether a terminal shows a progress bar.
 
@@ -152,12 +154,12 @@ def sensitivity(
     Raises:
         UserError: An argument is refused.
     """
-    from goodqueue.measures import metrics
+    from goodqueue.measures import numbers
     from goodqueue.search import ranges, sensitivity_show
     from goodqueue.search import sensitivity as searching
 
     name, base = _named(scenario)
-    wanted = metrics.find(asking.words("metric", metric))
+    wanted = numbers.find(asking.words("metric", metric))
     varied = ranges.read(_pairs("vary", vary))
     plan = searching.plan(name, base, varied, wanted, method, samples, seeds, seed)
 
@@ -165,7 +167,7 @@ def sensitivity(
         return searching.carry_out(plan, kept, executors.local(workers), note)
 
     label = f"{len(plan.values) * seeds} runs"
-    return _made(asking.working(label, out, progress, work), sensitivity_show.as_json, sensitivity_show.parts)
+    return _made(asking.working(label, store, progress, work), sensitivity_show.as_json, sensitivity_show.parts)
 
 
 @asking.in_words_of_python
@@ -183,8 +185,8 @@ def tune(
     evaluations: int = 128,
     seeds: int = 2,
     method: str = "tpe",
-    seed: int = 1,
-    out: str | os.PathLike[str] | None = None,
+    draw_seed: int = 1,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
 ) -> Search:
@@ -203,8 +205,8 @@ def tune(
         evaluations: The number of candidates.
         seeds: Runs per scenario.
         method: ``"tpe"``, ``"random"`` or ``"nsga2"``.
-        seed: The seed of the search.
-        out: The folder of a store, as in `attack`.
+        draw_seed: Draws what the search tries.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads. If None, all cores.
         progress: Whether a terminal shows a progress bar.
 
@@ -218,12 +220,14 @@ def tune(
 
     link = tune_request.Link(rate, rtt, asking.words("on", on), asking.words("held_out", held_out))
     wants, large, small = asking.words("want", want), asking.words("max", max), asking.words("min", min)
-    plan = tune_request.plan(qdisc, link, _pairs("vary", vary), wants, large, small, method, seed, seeds, evaluations)
+    plan = tune_request.plan(
+        qdisc, link, _pairs("vary", vary), wants, large, small, method, draw_seed, seeds, evaluations
+    )
 
     def work(note: Progress, kept: "Store | None") -> "Tuning":
         return tuning.carry_out(plan, Runner(executors.local(workers), kept), note)
 
-    return _made(asking.working(f"{evaluations} candidates", out, progress, work), tune_show.as_json, tune_show.parts)
+    return _made(asking.working(f"{evaluations} candidates", store, progress, work), tune_show.as_json, tune_show.parts)
 
 
 @asking.in_words_of_python
@@ -234,8 +238,8 @@ def fit(
     observed: Mapping[str, float | tuple[float, float]] = MappingProxyType({}),
     qdisc: str | Sequence[str] = (),
     evaluations: int = 1000,
-    seed: int = 1,
-    out: str | os.PathLike[str] | None = None,
+    draw_seed: int = 1,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
 ) -> Search:
@@ -247,8 +251,8 @@ def fit(
         observed: For a scenario: the measured numbers, each alone or with its error: ``{"goodput_mbps": (9.4, 0.1)}``.
         qdisc: For a measurement: the lines that the link may have.
         evaluations: The number of settings to try.
-        seed: The seed of the draws.
-        out: The folder of a store, as in `attack`.
+        draw_seed: Draws what the search tries.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads. If None, all cores.
         progress: Whether a terminal shows a progress bar.
 
@@ -266,14 +270,14 @@ def fit(
     ]
     asked = fit_request.Asked(_pairs("vary", vary), numbers, [], asking.words("qdisc", qdisc))
     if isinstance(source, Mapping) or os.fspath(source).endswith(".toml"):
-        plan = fit_request.of_scenario(*_named(source), asked, evaluations, seed)
+        plan = fit_request.of_scenario(*_named(source), asked, evaluations, draw_seed)
     else:
-        plan = fit_request.of_measurement(asking.place("source", source), asked, evaluations, seed)
+        plan = fit_request.of_measurement(asking.place("source", source), asked, evaluations, draw_seed)
 
     def work(note: Progress, kept: "Store | None") -> "Fit":
         return fitting.carry_out(plan, Runner(executors.local(workers), kept), note)
 
-    return _made(asking.working(f"{evaluations} settings", out, progress, work), fit_show.as_json, fit_show.parts)
+    return _made(asking.working(f"{evaluations} settings", store, progress, work), fit_show.as_json, fit_show.parts)
 
 
 def _named(source: asking.Source) -> tuple[str, Scenario]:

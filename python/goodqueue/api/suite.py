@@ -111,7 +111,7 @@ def suite(
     quick: bool = False,
     seeds: int | None = None,
     engine: str = "sim",
-    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
 ) -> Suite:
@@ -125,7 +125,7 @@ def suite(
         quick: Whether to make shorter runs with fewer seeds, for a first look.
         seeds: Number of seeds per cell. If None, the suite's own.
         engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        out: The folder of a store. It keeps each run; a run that it holds already is not run again.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads; the result does not depend on it. If None, all cores.
         progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
 
@@ -150,7 +150,7 @@ def suite(
     plan = sheet.plan(found, named, rows, quick, seeds, on, workers)
     return asking.working(
         f"{len(plan.scenarios)} runs",
-        out,
+        store,
         progress,
         lambda note, kept: Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, warn)),
     )

@@ -10,7 +10,7 @@ from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
 from goodqueue.compare import request
 from goodqueue.errors import Option, Place, UserError, quoted, warn
-from goodqueue.measures import FIRST_SEED, SEEDS, metrics
+from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import notes, terminal
 from goodqueue.show.tables import Table
@@ -128,7 +128,7 @@ class Sweep(showing.Shown):
         self._check(metric)
         if not self.axes:
             raise UserError("plot", "found one cell; accepted: a sweep of a key with several values")
-        (chosen,) = metrics.find([metric])
+        (chosen,) = numbers.find([metric])
         with showing.looking(width, font, style):
             return drawing.along_axis(self.result, chosen, title)
 
@@ -151,7 +151,7 @@ def sweep(
     seed: int = FIRST_SEED,
     metric: str | Sequence[str] | None = None,
     engine: str = "sim",
-    out: str | os.PathLike[str] | None = None,
+    store: str | os.PathLike[str] | None = None,
     workers: int | None = None,
     progress: bool = True,
     against: str | None = None,
@@ -168,7 +168,7 @@ def sweep(
         seed: The first seed.
         metric: The metrics that the tables show, as in `gq.compare`.
         engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        out: The folder of a store. It keeps each run; a run that it holds already is not run again.
+        store: A folder that keeps each run. A run that is in it is not run again.
         workers: Number of threads; the result does not depend on it. If None, all cores.
         progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
         against: The baseline of the differences in the tables, such as ``"path.rtt=10ms"``. If None, the first qdisc.
@@ -189,7 +189,7 @@ def sweep(
     goodqueue.errors.UserError: grid path.rtt: found no values; accepted: a list of them
     """
     (on,) = engines.parse(asking.word("engine", engine), several=False)
-    wanted = metrics.find(asking.words("metric", metric)) or list(metrics.METRICS)
+    wanted = numbers.find(asking.words("metric", metric)) or list(metrics.METRICS)
     asking.numbers(seeds=seeds, seed=seed, workers=workers)
     if not isinstance(grid, Mapping | None):
         raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
@@ -200,14 +200,16 @@ def sweep(
     base, _ = asking.scenario_of(scenario, sets)
     name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed, workers)
+    if metric is not None:
+        numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
-    kept = asking.kept(out)
+    kept = asking.kept(store)
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)
     shows = terminal.progress if progress else terminal.silent
     try:
         found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, warn)
     except OSError as error:
-        raise UserError(f"out {out}", f"cannot be written: {error.strerror or error}") from error
+        raise UserError(f"store {store}", f"cannot be written: {error.strerror or error}") from error
     if kept:
         pages.write(kept, found)
     return Sweep(found)

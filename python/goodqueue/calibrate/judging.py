@@ -6,6 +6,7 @@ from typing import cast
 
 from goodqueue.calibrate.keeping import Result
 from goodqueue.calibrate.programs.program import Claim, Program
+from goodqueue.measures import numbers
 from goodqueue.measures.stats import Median, median
 from goodqueue.record import Record
 
@@ -84,7 +85,7 @@ def _figure(results: Iterable[Result], program: str, claim: Claim, line: str) ->
 
 def truth(result: Result, claim: Claim) -> float | None:
     """Return the truth that ``claim`` stands for, as the link's record has it."""
-    return claim.truth(cast("Record", result.record))
+    return numbers.by_key()[claim.truth].pick(cast("Record", result.record))
 
 
 def _pair(result: Result, program: str, claim: Claim) -> tuple[float, float] | None:

@@ -11,7 +11,7 @@ from goodqueue.files import inputs, output
 from goodqueue.record import Record
 
 RUNS = "runs"
-"""The folder of the runs, within that of the calibration."""
+"""The folder of the runs, within that of ``--store``."""
 
 MOST_BYTES = inputs.MIB
 
@@ -65,18 +65,21 @@ def parts(record: Record) -> dict[str, Any]:
 class Kept:
     """The folder."""
 
-    def __init__(self, out: str) -> None:
-        """Take the folder ``out``. Raises UserError if it is of somebody else."""
-        self._folder = output.check_place(out, f"--out {out}")
+    def __init__(self, store: str) -> None:
+        """Take the folder ``store``. Raises UserError if it is of somebody else.
+
+        One that a calibration of an earlier version made has its tables and numbers beside the runs. It is taken, too.
+        """
+        self._folder = output.check_place(store, f"--store {store}")
         held = sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
         ours = {RUNS, *output.listed(self._folder)}
         if held and (RUNS not in held or (others := [name for name in held if name not in ours])):
             found = held if RUNS not in held else others
-            raise UserError(f"--out {out}", f"holds {found[0]}; accepted: a new folder, or one of a calibration")
+            raise UserError(f"--store {store}", f"holds {found[0]}; accepted: a new folder, or one of a calibration")
         try:
             (self._folder / RUNS).mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from None
+            raise UserError(f"--store {store}", f"cannot be written: {error.strerror or error}") from None
 
     def get(self, name: str, identity: str) -> Result | None:
         """Return the result called ``name`` if it was kept, can be read, and has that ``identity``."""

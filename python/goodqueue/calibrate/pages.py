@@ -85,14 +85,7 @@ def as_markdown(found: Calibration) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def write(out: str, found: Calibration, command: str) -> None:
-    """Write the results into the folder ``out``. Raises UserError."""
-    import json
-
-    files = sorted([TABLE, output.RESULTS])
-    data = as_json(found) | {"command": command, "files": files}
-    for name, text in {
-        TABLE: as_markdown(found),
-        output.RESULTS: json.dumps(data, ensure_ascii=False, indent=1) + "\n",
-    }.items():
-        output.write_file(str(Path(out) / name), True, text.encode())
+def fill(folder: Path, found: Calibration, command: str) -> None:
+    """Write the results into ``folder``. Raises OSError."""
+    (folder / TABLE).write_text(as_markdown(found), encoding="utf-8")
+    output.write_results(folder, as_json(found), command)

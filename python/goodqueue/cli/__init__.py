@@ -67,6 +67,10 @@ VERBS = {
 """The verbs, in their order in --help, and their functions in the modules beside this one."""
 
 
+RENAMED = {"--out": "--store", "--seed": "--draw-seed"}
+"""Options that verbs had before 0.1, with their present names. ``import --out`` was the folder of a store."""
+
+
 def _version(asked: bool) -> None:
     if asked:
         from goodqueue._goodqueue import VERSION
@@ -194,6 +198,8 @@ def _usage(error: typer.TyperException) -> str:
     verb = path.removeprefix("goodqueue").strip()
     if option := getattr(error, "option_name", None):
         options = [max(param.opts, key=len) for param in context.command.params if param.param_type_name == "option"]
+        if (present := RENAMED.get(option)) in options:
+            return f"{verb}: found option {quoted(option)}; accepted: {present}, as it is called now"
         message = f"found option {quoted(option)}; accepted: {', '.join(options) or f'see `{path} --help`'}"
     elif not verb and hasattr(context.command, "list_commands"):
         commands = ", ".join(context.command.list_commands(context))

@@ -6,7 +6,7 @@ import typer
 
 from goodqueue import options
 from goodqueue.advise import framing
-from goodqueue.cli.options import FirstSeed, Force, Json, Workers, whole
+from goodqueue.cli.options import FirstSeed, Force, Json, Workers, check_force, whole
 from goodqueue.measures import FIRST_SEED
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def advise(
         typer.Option(metavar="TIME", help="Delay of the modem's full queue, as it is now. [250ms; lte 1s, 5g 500ms]"),
     ] = None,
     trace: Annotated[
-        str | None, typer.Option(metavar="FILE", help="A file of rates that a radio link follows down.")
+        str | None, typer.Option(metavar="FILE", help="A file of rates that an LTE or 5G link follows down.")
     ] = None,
     pppoe: Annotated[
         str | None, typer.Option(metavar="WHO", help="Who dials: router, modem, no. [dsl, vdsl: modem; others: no]")
@@ -66,13 +66,16 @@ def advise(
     tune: Annotated[
         bool, typer.Option("--tune", help="Search for a better rate and rtt of cake, judged on other links.")
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="3 seeds of half the length.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Runs of half the length: 3 of each line, 4 over a radio.")
+    ] = False,
     out: Annotated[
         str | None, typer.Option(metavar="DIR", help="Write a report: a page, JSON, and the scenarios.")
     ] = None,
     force: Force = False,
     seeds: Annotated[
-        int | None, typer.Option(parser=whole("seeds", 1, 1000), metavar="N", help="Runs of each line. [5]")
+        int | None,
+        typer.Option(parser=whole("seeds", 1, 1000), metavar="N", help="Runs of each line. [5; 12 over a radio]"),
     ] = None,
     seed: FirstSeed = FIRST_SEED,
     workers: Workers = None,
@@ -105,8 +108,7 @@ def advise(
     if more and not flent:
         raise UserError("advise", f"found {quoted(more[0])} without --flent; accepted: --flent FILE...")
     files = [*(flent or []), *(more or [])]
-    if force and out is None:
-        raise UserError("--force", "found without --out; accepted: with --out DIR")
+    check_force(force, out)
     if out is not None:
         output.check(out, force)
     question = asking.ask(

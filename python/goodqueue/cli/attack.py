@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Force, Json, Kernel, Workers, whole
-from goodqueue.cli.planned import Method, SearchSeed, StoreDir
+from goodqueue.cli.planned import DrawSeed, Method, StoreDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def attack(
         int, typer.Option(parser=whole("finds", 1, 100), metavar="N", help="Stop after so many different finds.")
     ] = 1,
     method: Method = "tpe",
-    seed: SearchSeed = 1,
+    draw_seed: DrawSeed = 1,
     kernel: Kernel = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Write a report, and each find as a scenario.")] = None,
     force: Force = False,
@@ -87,7 +87,7 @@ def attack(
     from goodqueue.search.runner import Runner
 
     said = request.World(bound or [], without, qdisc or [], cc or [], ecn)
-    plan = request.attack(subject, broken or [], said, method, seed, evaluations, finds, kernel)
+    plan = request.attack(subject, broken or [], said, method, draw_seed, evaluations, finds, kernel)
     planned.check(out, force, [])
     execute = executors.local(workers)
     result = planned.carry_out(
@@ -101,7 +101,7 @@ def attack(
     def pages(folder: "Path", progress: "Progress") -> "UserError | None":
         options_said = {
             "property": broken, "bound": bound, "without": without, "qdisc": qdisc, "cc": cc, "ecn": ecn,
-            "evaluations": evaluations, "finds": finds, "method": method, "seed": seed, "kernel": kernel,
+            "evaluations": evaluations, "finds": finds, "method": method, "draw-seed": draw_seed, "kernel": kernel,
         }  # fmt: skip
         return attack_pages.write(folder, result, options.command("attack", subject, **options_said), progress)
 

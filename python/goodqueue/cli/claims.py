@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Json, Workers
+from goodqueue.cli.options import Force, Json, Workers, check_force
 from goodqueue.cli.planned import Quick, StoreDir
 from goodqueue.errors import Option, UserError
 
@@ -34,7 +34,7 @@ def claims(
         ),
     ] = None,
     out: Annotated[str | None, typer.Option(metavar="DIR", help="Keep the result there: DATE-COMMIT.json.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a result of the same day and commit.")] = False,
+    force: Force = False,
     from_: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,6 +73,7 @@ def claims(
     from goodqueue.show import terminal
     from goodqueue.studies import libraries, loading
 
+    check_force(force, out)
     if quick and out:
         raise UserError("--quick", "found with --out; accepted: one of them, since a look is not kept")
     if from_ and (quick or store):

@@ -18,6 +18,7 @@ from goodqueue.cli.options import (
     Said,
     Sets,
     Workers,
+    check_force,
     check_format,
     described,
     whole,
@@ -97,24 +98,29 @@ def compare(
     from goodqueue import engines
     from goodqueue.compare import request
     from goodqueue.files import inputs, output
-    from goodqueue.measures import metrics
+    from goodqueue.measures import metrics, numbers
+    from goodqueue.scenario import seconds
     from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
 
     check_format(json, latex)
+    check_force(force, out)
     by = request.correction(correct)
     on = engines.parse(engine, linux=kernel)
-    wanted = metrics.find(metric or []) or metrics.METRICS
+    wanted = numbers.find(metric or []) or metrics.METRICS
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, said, sets or [])
-        lines, duration_s = request.check(base, qdiscs, seed, scenario or "", origins, on)
+        lines, resolved = request.check(base, qdiscs, seed, scenario or "", origins, on)
     first = request.against(against, lines)
     notes.tell(base, origins, lines)
     if out is not None:
         output.check(out, force)
         output.spare(out, read)
+        duration_s = seconds(resolved["duration"])
         interval = f"{max(1, round(duration_s / INTERVALS * 1e6))}us"
         base.setdefault("series", {}).setdefault("interval", interval)
+    if metric:
+        numbers.check(wanted, [{**resolved, "series": base.get("series")}])
     chosen = list(range(seed, seed + seeds))
     what = f"{len(lines)} qdiscs x {seeds} seeds" + (f" x {len(on)} engines" if on[1:] else "")
     with terminal.progress(what) as progress:

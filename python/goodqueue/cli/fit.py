@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Force, Json, Sets, Workers, whole
-from goodqueue.cli.planned import DataDir, SearchSeed, StoreDir
+from goodqueue.cli.planned import DataDir, DrawSeed, StoreDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,7 +38,7 @@ def fit(
     evaluations: Annotated[
         int, typer.Option(parser=whole("evaluations", 1, 1_000_000), metavar="N", help="Settings to try.")
     ] = 1000,
-    seed: SearchSeed = 1,
+    draw_seed: DrawSeed = 1,
     sets: Sets = None,
     out: DataDir = None,
     force: Force = False,
@@ -66,9 +66,9 @@ def fit(
 
     asked = fit_request.Asked(vary or [], observed or [], sets or [], qdisc or [])
     if file.endswith(".toml"):
-        plan = fit_request.of_scenario(file, scenarios.load(file), asked, evaluations, seed)
+        plan = fit_request.of_scenario(file, scenarios.load(file), asked, evaluations, draw_seed)
     else:
-        plan = fit_request.of_measurement(file, asked, evaluations, seed)
+        plan = fit_request.of_measurement(file, asked, evaluations, draw_seed)
     planned.check(out, force, [])
     execute = executors.local(workers)
     result = planned.carry_out(
@@ -79,7 +79,8 @@ def fit(
 
     def pages(folder: "Path", _progress: "Progress") -> "UserError | None":
         said = {
-            "vary": vary, "observed": observed, "qdisc": qdisc, "evaluations": evaluations, "seed": seed, "set": sets,
+            "vary": vary, "observed": observed, "qdisc": qdisc, "evaluations": evaluations, "draw-seed": draw_seed,
+            "set": sets,
         }  # fmt: skip
         return fit_show.write(folder, result, options.command("fit", file, **said))
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import ForceFile, whole
+from goodqueue.cli.options import Force, whole
 
 
 def generate(
@@ -19,8 +19,8 @@ def generate(
         ),
     ] = None,
     length: Annotated[str, typer.Option(metavar="TIME", help="Length of the file; then it repeats.")] = "60s",
-    seed: Annotated[int, typer.Option(parser=whole("seed"), metavar="N", help="Seed of all draws.")] = 1,
-    force: ForceFile = False,
+    draw_seed: Annotated[int, typer.Option(parser=whole("draw_seed", 0), metavar="N", help="Draws the rates.")] = 1,
+    force: Force = False,
 ) -> None:
     """Write a file of rates, like those of a kind of link.
 
@@ -36,7 +36,7 @@ def generate(
     \b
     Examples:
       goodqueue generate lte --mean 12mbit --out lte.mahimahi
-      goodqueue generate starlink --mean 150mbit --length 5min --seed 7 --out starlink.txt
+      goodqueue generate starlink --mean 150mbit --length 5min --draw-seed 7 --out starlink.txt
       goodqueue run my-link.toml --set bottleneck.trace=lte.mahimahi    # where [bottleneck] has no rate
     """
     from goodqueue import _goodqueue
@@ -53,7 +53,7 @@ def generate(
     _read("--mean", _goodqueue.rate_bps, wanted)
     _read("--length", _goodqueue.time_ns, length)
     try:
-        content = _goodqueue.generate_rates(kind, wanted, length, seed).encode()
+        content = _goodqueue.generate_rates(kind, wanted, length, draw_seed).encode()
     except ValueError as error:
         raise UserError("generate", str(error)) from None
     written = output.write_file(out, force, content)

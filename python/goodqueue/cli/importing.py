@@ -24,10 +24,10 @@ def import_(
         typer.Option(
             parser=whole("seed", 0, 2**62),
             metavar="N",
-            help="Number of the first file. Each further file has the next number.",
+            help="The seed that the first record gets. Each further one has the next.",
         ),
     ] = 1,
-    out: Annotated[str | None, typer.Option(metavar="DIR", help="The store that keeps the records.")] = None,
+    store: Annotated[str | None, typer.Option(metavar="DIR", help="Keeps each record, beside runs.")] = None,
     json: Json = False,
 ) -> None:
     """Read measurements of a real network by Flent, irtt or iperf3.
@@ -39,8 +39,8 @@ def import_(
       iperf3 -c HOST --json --bidir -P 2 > iperf.json; goodqueue import iperf.json
       goodqueue import real.flent.gz --scenario link.toml --json > real.json
       goodqueue run link.toml --json > sim.json; goodqueue report sim.json real.json
-      goodqueue import real-*.flent.gz --scenario link.toml --set bottleneck.qdisc=fq_codel --out store
-      goodqueue plot ellipse store --out ellipse.svg
+      goodqueue import real-*.flent.gz --scenario link.toml --set bottleneck.qdisc=fq_codel --store runs
+      goodqueue plot ellipse runs --out ellipse.svg
 
     The content of a file says which program wrote it; the file may be compressed by gzip or bzip2. Each test becomes a
     record, whose engine is the program. The programs see the ends of the path: goodput, window and RTT of TCP, pings,
@@ -52,7 +52,7 @@ def import_(
     from pathlib import Path
 
     from goodqueue import scenario as scenarios
-    from goodqueue import store
+    from goodqueue import store as stores
     from goodqueue.flent import programs
     from goodqueue.neighbours import parts
     from goodqueue.show import tables, terminal
@@ -60,13 +60,14 @@ def import_(
     if sets and scenario is None:
         raise UserError("--set", "found without --scenario; accepted: with --scenario SCENARIO.toml")
     resolved = None if scenario is None else scenarios.from_file(scenario, sets or ())
-    if out is not None:
-        store.check(Path(out), f"--out {out}")
+    origin = f"--store {store}"
+    if store is not None:
+        stores.check(Path(store), origin)
     records: list[Record] = []
     for file in files:
         records += programs.records(file, resolved, seed + len(records))
-    if out is not None:
-        parts.keep(store.create(Path(out), f"--out {out}"), records, f"--out {out}")
+    if store is not None:
+        parts.keep(stores.create(Path(store), origin), records, origin)
     for record in records:
         _note(_source(record))
     if json:
@@ -80,8 +81,8 @@ def import_(
         terminal.say()
         sees_queue = any(queue["delay_ms"] or queue["packets"] for queue in record["queues"].values())
         terminal.show(tables.run_tables(record)[0 if sees_queue else 1 :])
-    if out is not None:
-        terminal.say(f"Kept: {len(records)} in {out}.")
+    if store is not None:
+        terminal.say(f"Kept: {len(records)} in {store}.")
 
 
 def _source(record: "Record") -> "SourceFile":

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli import words
-from goodqueue.cli.options import ForceFile
+from goodqueue.cli.options import Force
 from goodqueue.examples import FIRST
 
 
@@ -20,7 +20,7 @@ def init(
             autocompletion=words.example,
         ),
     ] = FIRST,
-    force: ForceFile = False,
+    force: Force = False,
 ) -> None:
     """Write a scenario to edit.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
-from goodqueue.cli.options import Json, Said, Sets, described, whole
+from goodqueue.cli.options import Force, Json, Said, Sets, described, whole
 from goodqueue.errors import warn
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def link(
         ),
     ] = None,
     record: Annotated[str | None, typer.Option(metavar="FILE.json", help="Write the record there.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the files of --trace and --record.")] = False,
+    force: Force = False,
     metrics: Annotated[
         str | None, typer.Option(metavar="HOST:PORT", help="Serve Prometheus metrics there: 127.0.0.1:9100.")
     ] = None,

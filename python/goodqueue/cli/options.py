@@ -20,6 +20,12 @@ def whole(name: str, least: int | None = None, most: int = options.MOST) -> Call
     return lambda text: options.whole(Option(name), text, *bounds)
 
 
+def check_force(force: bool, *written: str | None) -> None:
+    """Refuse ``--force`` if the command writes nothing that was asked for, at none of ``written``. Raises UserError."""
+    if force and not any(one is not None for one in written):
+        raise UserError("--force", "found without --out; accepted: with --out DIR")
+
+
 def check_format(json: bool, latex: bool) -> None:
     """Refuse two formats of the output. Raises UserError."""
     if json and latex:
@@ -91,8 +97,9 @@ NoCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what is in --out; files of others stay.")]
-ForceFile = Annotated[bool, typer.Option("--force", help="Replace the file.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Replace what exists where the command writes; files of others stay.")
+]
 FirstSeed = Annotated[int, typer.Option("--seed", parser=whole("seed"), metavar="N", help="The first seed.")]
 Metrics = Annotated[
     list[str] | None,

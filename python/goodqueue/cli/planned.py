@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 import typer
 
 from goodqueue import extras
+from goodqueue.cli import options
 from goodqueue.cli.options import whole
 from goodqueue.errors import UserError
 
@@ -28,23 +29,48 @@ StoreDir = Annotated[
 
 DataDir = Annotated[str | None, typer.Option("--out", metavar="DIR", help="Write a report and the data.")]
 Method = Annotated[str, typer.Option("--method", metavar="NAME", help="tpe, random, or nsga2.")]
-SearchSeed = Annotated[
-    int, typer.Option("--seed", parser=whole("seed", 0, 2**32 - 1), metavar="N", help="Of the search.")
+DrawSeed = Annotated[
+    int,
+    typer.Option(
+        "--draw-seed", parser=whole("draw_seed", 0, 2**32 - 1), metavar="N", help="Draws what the search tries."
+    ),
 ]
 
 
-def check(out: str | None, force: bool, read: Sequence[Path]) -> bool:
+def check(out: str | None, force: bool, read: Sequence[Path], *others: str | None) -> bool:
     """Return whether there is a folder ``out`` to write a page into. It must spare the files that were ``read``.
 
-    Raises UserError if it cannot be written.
+    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written.
     """
     from goodqueue.files import output
 
+    options.check_force(force, out, *others)
     if out is None:
         return False
     output.check(out, force)
     extras.needed("matplotlib", f"--out {out}")
     output.spare(out, read)
+    return True
+
+
+def check_beside(out: str | None, force: bool, store: str | None) -> bool:
+    """Return whether to write a folder ``out`` beside the folder ``store``, which keeps the runs.
+
+    Before 0.1 ``--out`` of ``sweep``, ``calibrate`` and ``validate`` was the folder that kept the runs. So ``--out``
+    is refused without ``--store``, and no command of that time does something else now. Raises UserError, also if the
+    folder ``out`` must not be written.
+    """
+    from goodqueue.files import output
+
+    options.check_force(force, out)
+    if out is None:
+        return False
+    if store is None:
+        accepted = "accepted: --store DIR alone, which keeps the runs, or both, with another folder for --out"
+        raise UserError(f"--out {out}", f"found without --store; {accepted}")
+    if output.are_same(out, store):
+        raise UserError(f"--out {out}", "found the folder of --store; accepted: another one")
+    output.check(out, force)
     return True
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.cli import words
+from goodqueue.cli.options import Force
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import KINDS
 
@@ -66,7 +67,7 @@ def plot(
     style: Annotated[
         str | None, typer.Option(metavar="STYLE", help="A style of matplotlib, or a file of its settings.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
+    force: Force = False,
 ) -> None:
     """Draw a figure of stored results, in forms that papers use. Nothing is run.
 

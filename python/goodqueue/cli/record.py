@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import ForceFile, Json, whole
+from goodqueue.cli.options import Force, Json, whole
 
 
 def record(
@@ -19,8 +19,8 @@ def record(
     sizes: Annotated[str, typer.Option(metavar="BYTES|mix", help="mix: half 1514, a quarter 64.")] = "1514",
     flows: Annotated[int, typer.Option(parser=whole("flows", 1), metavar="N", help="Number of flows.")] = 10,
     ecn: Annotated[str, typer.Option(metavar="none|ect0|ect1|mix", help="Codepoints; mix: all four.")] = "none",
-    seed: Annotated[int, typer.Option(parser=whole("seed", 0, 2**64 - 1), metavar="N", help="Seed of all draws.")] = 1,
-    force: ForceFile = False,
+    seed: Annotated[int, typer.Option(parser=whole("seed", 0, 2**64 - 1), metavar="N", help="Seed of the draws.")] = 1,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Record a qdisc's decisions, packet by packet.

@@ -4,6 +4,8 @@ from typing import Annotated
 
 import typer
 
+from goodqueue.cli.options import Force
+
 
 def report(
     paths: Annotated[
@@ -11,7 +13,7 @@ def report(
         typer.Argument(metavar="PATH...", help="A store, a record in JSON, or a folder of study, compare, validate."),
     ],
     out: Annotated[str, typer.Option(metavar="FILE", help="The page.")] = "report.html",
-    force: Annotated[bool, typer.Option("--force", help="Replace --out.")] = False,
+    force: Force = False,
 ) -> None:
     """Write stored results as one HTML page.
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
-from goodqueue.cli.options import Json, Kernel, Latex, Said, Sets, check_format, described, whole
+from goodqueue.cli.options import Force, Json, Kernel, Latex, Said, Sets, check_format, described, whole
 
 
 def run(
@@ -48,7 +48,7 @@ def run(
         str | None,
         typer.Option(metavar="DIR", help="Write the qlogs of QUIC stacks and of the queues (goodqueue-transports)."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the file of --trace, or those of --qlog.")] = False,
+    force: Force = False,
     latex: Latex = False,
     json: Json = False,
 ) -> None:

@@ -62,14 +62,14 @@ def sensitivity(
     """
     from goodqueue import executors
     from goodqueue import scenario as scenarios
-    from goodqueue.measures import metrics
+    from goodqueue.measures import numbers
     from goodqueue.search import ranges, sensitivity_show
     from goodqueue.search import sensitivity as searching
 
     varied = ranges.read(vary or [])
     base = scenarios.load(scenario)
     scenarios.apply(base, sets or [])
-    wanted = metrics.find(metric or USUAL)
+    wanted = numbers.find(metric or USUAL)
     made = searching.plan(scenario, base, varied, wanted, method, samples, seeds, seed)
     planned.check(out, force, [])
     execute = executors.local(workers)

@@ -80,7 +80,7 @@ def suite(
     named = subjects.read(found, tested or [], stack or "")
     rows = sheet.choose(found, only or [])
     plan = sheet.plan(found, named, rows, quick, seeds, on, workers)
-    planned.check(out, force, read)
+    planned.check(out, force, read, junit)
     if junit is not None:
         output.check_file(junit, force)
     result = planned.carry_out(

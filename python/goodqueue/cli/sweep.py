@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue.cli import words
-from goodqueue.cli.options import Correct, Effect, Json, Latex, Metrics, OneEngine, check_format, whole
+from goodqueue.cli import planned, words
+from goodqueue.cli.options import Correct, Effect, Force, Json, Latex, Metrics, OneEngine, check_format, whole
+from goodqueue.cli.planned import StoreDir
 from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS
 
@@ -72,8 +73,10 @@ def sweep(
         ),
     ] = None,
     out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="The store: keeps every run. A run that is in it is not repeated.")
+        str | None, typer.Option(metavar="DIR", help="Write results.json, tables.tex, cells.csv and runs.parquet.")
     ] = None,
+    force: Force = False,
+    store: StoreDir = None,
     latex: Latex = False,
     json: Json = False,
 ) -> None:
@@ -84,53 +87,60 @@ def sweep(
       goodqueue sweep link.toml --set bottleneck.qdisc="codel,pie target 20ms" --set path.rtt=5ms,50ms
       goodqueue sweep link.toml --set bottleneck.qdisc=codel,pie --set bottleneck.qdisc.target=5ms,9ms
       goodqueue sweep link.toml --set traffic.0.count=1,4,16 --until-ci 2% --metric delay_p95_ms
-      goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --out store
+      goodqueue sweep link.toml --set bottleneck.rate=5mbit,50mbit --seeds 20 --store runs
       goodqueue sweep link.toml --mix few=bulk:2,ping --mix calls=bulk:8,voip:20,ping
-      goodqueue sweep link.toml --set path.rtt=10ms,100ms --out store --executor dask://head:8786
+      goodqueue sweep link.toml --set path.rtt=10ms,100ms --store runs --executor dask://head:8786
 
-    All cells have the same seeds, so qdiscs are compared per seed. With --out the same command continues a sweep that
-    was interrupted, and gives the same tables. A comma inside quotes, brackets or braces is part of a value. If a cell
-    is refused or fails, the command names it, runs the other cells, and exits with status 1.
+    All cells have the same seeds, so qdiscs are compared per seed. With --store the same command continues a sweep that
+    was interrupted, and gives the same tables. --out needs --store beside it. A comma inside quotes, brackets or braces
+    is part of a value. If a cell is refused or fails, the command names it, runs the other cells, and exits with
+    status 1.
     """
     from pathlib import Path
 
-    from goodqueue import engines, executors, store
+    from goodqueue import engines, executors
     from goodqueue import scenario as scenarios
+    from goodqueue import store as stores
     from goodqueue.compare import request
-    from goodqueue.measures import metrics
+    from goodqueue.files import output
+    from goodqueue.measures import metrics, numbers
     from goodqueue.show import notes, terminal
     from goodqueue.sweep import carrying, grid, pages, result, show
 
     check_format(json, latex)
     by = request.correction(correct)
     (on,) = engines.parse(engine, several=False)
-    wanted = metrics.find(metric or []) or list(metrics.METRICS)
+    wanted = numbers.find(metric or []) or list(metrics.METRICS)
     goal = _goal(until_ci, max_seeds, seeds, wanted[0].key)
     mixes = grid.mixes(mix or [])
     axes = grid.with_mixes(grid.axes(sets or []), mixes)
     first = None if against is None else result.baseline(against, axes)
     base = scenarios.load(scenario)
     cells = grid.cells(base, axes, scenario, on, mixes, jobs)
+    if metric:
+        numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
     notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
-    origin = f"--out {out}"
-    if out is not None:
-        store.check(Path(out), origin)
+    origin = f"--store {store}"
+    planned.check_beside(out, force, store)
+    if store is not None:
+        stores.check(Path(store), origin)
     execute = executors.parse(executor, jobs, warn)
-    kept = store.create(Path(out), origin) if out is not None else None
+    kept = stores.create(Path(store), origin) if store is not None else None
     plan = carrying.Plan(scenario, base, axes, cells, on, wanted, seed, seeds, goal, first, by, mixes)
     try:
         found, computed = carrying.carry_out(plan, kept, execute, terminal.progress, warn)
     except OSError as error:
         stays = "what is stored stays, and the same command goes on from there"
         raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error
-    written = pages.write(kept, found) if kept else None
+    written = str(pages.write(kept, found)) if kept else None
+    if out is not None:
+        written, _ = output.write(out, force, lambda folder: pages.fill(folder, found))
     if kept:
         keys = {key for cell in found.cells for key in cell.keys}
-        warn(f"{len(keys)} runs in {out}, {computed} of them new")
-    _print(found, "json" if json else "latex" if latex else "", effect)
-    if written is not None and not json and not latex:
-        files = "results.json, cells.csv, tables.tex, and runs.parquet with one row per run"
-        terminal.say(f"Written: {written}: {files}.")
+        warn(f"{len(keys)} runs in {store}, {computed} of them new")
+    _print(found, "json" if json else "latex" if latex else "", effect, written)
+    if out is not None and written is not None and written != out:
+        raise output.appeared(out, written, force=force)
     failures = show.failures(found)
     for line in failures:
         warn(line)
@@ -138,8 +148,8 @@ def sweep(
         raise typer.Exit(1)
 
 
-def _print(found: "Sweep", form: str, effect: bool) -> None:
-    """Print the sweep as ``form``: json, latex, or tables."""
+def _print(found: "Sweep", form: str, effect: bool, written: str | None) -> None:
+    """Print the sweep as ``form``: json, latex, or tables, and then the folder that was ``written``."""
     from goodqueue.show import latex, terminal
     from goodqueue.sweep import result, show
 
@@ -150,6 +160,9 @@ def _print(found: "Sweep", form: str, effect: bool) -> None:
         terminal.emit(latex.document(show.tables(found, effect)))
         return
     terminal.show([show.describe(found), "", *show.tables(found, effect), *show.certainty(found)])
+    if written is not None:
+        files = "results.json, cells.csv, tables.tex, and runs.parquet with one row per run"
+        terminal.say(f"Written: {written}: {files}.")
 
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":

@@ -8,7 +8,7 @@ import typer
 from goodqueue import options
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Force, Json, Workers, whole
-from goodqueue.cli.planned import DataDir, Method, SearchSeed, StoreDir
+from goodqueue.cli.planned import DataDir, DrawSeed, Method, StoreDir
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ def tune(
     ] = 128,
     seeds: Annotated[int, typer.Option(parser=whole("seeds"), metavar="N", help="Runs per scenario.")] = 2,
     method: Method = "tpe",
-    seed: SearchSeed = 1,
+    draw_seed: DrawSeed = 1,
     out: DataDir = None,
     force: Force = False,
     store: StoreDir = None,
@@ -74,7 +74,7 @@ def tune(
 
     link = tune_request.Link(rate, rtt, on or [], held_out or [])
     plan = tune_request.plan(
-        qdisc, link, vary or [], want or [], large or [], small or [], method, seed, seeds, evaluations
+        qdisc, link, vary or [], want or [], large or [], small or [], method, draw_seed, seeds, evaluations
     )
     planned.check(out, force, [])
     execute = executors.local(workers)
@@ -87,7 +87,7 @@ def tune(
     def pages(folder: "Path", _progress: "Progress") -> "UserError | None":
         said = {
             "rate": rate, "rtt": rtt, "on": on, "held-out": held_out, "vary": vary, "want": want, "max": large,
-            "min": small, "evaluations": evaluations, "seeds": seeds, "method": method, "seed": seed,
+            "min": small, "evaluations": evaluations, "seeds": seeds, "method": method, "draw-seed": draw_seed,
         }  # fmt: skip
         return tune_show.write(folder, result, options.command("tune", qdisc, **said))
 

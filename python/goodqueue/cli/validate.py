@@ -1,11 +1,17 @@
 """``goodqueue validate``: compares the simulator with a real Linux kernel."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from goodqueue import extras
+from goodqueue.cli import planned
 from goodqueue.cli.options import Force, Json, Kernel, Workers, whole
+from goodqueue.cli.planned import StoreDir
+
+if TYPE_CHECKING:
+    from goodqueue.validation.cells import Set
+    from goodqueue.validation.result import Validation
 
 
 def validate(
@@ -20,20 +26,24 @@ def validate(
     ] = None,
     draw_seed: Annotated[
         int | None,
-        typer.Option(parser=whole("draw_seed", 1), metavar="S", help="Which ones are drawn, with --drawn. [1]"),
+        typer.Option(
+            parser=whole("draw_seed", 1), metavar="S", help="Which ones are drawn, with --drawn or --lines. [1]"
+        ),
     ] = None,
     lines: Annotated[
         int | None,
         typer.Option(parser=whole("lines", 1, 200_000), metavar="N", help="N lines of tc, read by tc itself instead."),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(parser=whole("seed", 1), metavar="S", help="Which lines, with --lines. [1]")
+    again: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="A results.json: only the simulator runs, beside the kernel's numbers there."
+        ),
     ] = None,
     seeds: Annotated[int | None, typer.Option(parser=whole("seeds"), metavar="N", help="Seeds per cell. [3]")] = None,
-    out: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep each run there, and write tables and figures.")
-    ] = None,
+    out: Annotated[str | None, typer.Option(metavar="DIR", help="Write the tables, figures and all numbers.")] = None,
     force: Force = False,
+    store: StoreDir = None,
     kernel: Kernel = None,
     workers: Workers = None,
     json: Json = False,
@@ -43,21 +53,23 @@ def validate(
     \b
     Examples:
       goodqueue validate --quick
-      goodqueue validate --out validation
-      goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --out validation
-      goodqueue validate --drawn 33 --draw-seed 3 --out drawn
+      goodqueue validate --store runs --out validation
+      goodqueue validate --only fq_codel --only rtt=200ms --seeds 5 --store runs
+      goodqueue validate --drawn 33 --draw-seed 3 --store runs --out drawn
       goodqueue validate --lines 2000 --json
       goodqueue validate --drawn 33 --kernel 7.3
+      goodqueue validate --again validation/results.json --store runs --out after
 
     The base scenario (10 Mbit/s, 50 ms, 4 CUBIC flows) runs under each of pfifo, red, pie, codel, sfq and fq_codel.
     Every other scenario changes one thing: flows, cc, rate, rtt, ecn, loaded. Bursts, transfers and paths with other
     hops come in addition. The whole set takes hours on the kernel. --drawn runs another set, for which the model was
     not made: 1 to 50 Mbit/s, 5 to 200 ms, 1 to 8 flows of CUBIC, Reno and BBR, and also the qdiscs cake, fq_pie and
     choke. The number in brackets is what chance alone gives: the simulator against itself with other seeds. With
-    --out the same command continues a validation that was interrupted, and repeats no run. --force adds to a validation
-    that was complete. --lines compares no runs: it gives lines, made at random, to the tc of the kernel engine's
+    --store the same command continues a validation that was interrupted, and repeats no run. --out needs --store beside
+    it. --lines compares no runs: it gives lines, made at random, to the tc of the kernel engine's
     machine, and lists where goodqueue refuses another line or understands another value. --kernel compares with another
-    release of Linux; the simulator's TCP is then that release's.
+    release of Linux; the simulator's TCP is then that release's. --again takes the cells, the seeds and the kernel's
+    numbers of an earlier validation: it takes minutes, and shows what a change of the simulator does.
     """
     from pathlib import Path
 
@@ -70,47 +82,76 @@ def validate(
         releases.parse(kernel, Option("kernel"), several=False)
     on = engines.parse("sim,kernel", linux=kernel)
 
-    from goodqueue import store
+    from goodqueue import store as stores
+    from goodqueue.files import output
     from goodqueue.show import terminal
-    from goodqueue.validation import cells, drawing, judging, lines_show, pages, runs, show
+    from goodqueue.validation import judging, lines_show, pages, runs, show
 
-    if seed is not None and lines is None:
-        raise UserError("--seed", "found without --lines; accepted: with --lines N")
     if lines is not None:
-        if quick or only or drawn or seeds or out:
-            raise UserError("--lines", "found with another choice; accepted: --lines alone, with --seed and --json")
-        lines_show.show(lines, seed or 1, json, kernel)
+        if quick or only or drawn or again or seeds or out or store:
+            raise UserError("--lines", "found with another choice; accepted: with --draw-seed, --kernel and --json")
+        lines_show.show(lines, draw_seed or 1, json, kernel)
         return
 
+    earlier, wanted = _asked(again, drawn, draw_seed, quick, only, seeds, kernel)
+    if planned.check_beside(out, force, store):
+        extras.needed("matplotlib", f"--out {out}")
+    if store is not None:
+        stores.check(Path(store), f"--store {store}")
+    if earlier is None:
+        runs.check(wanted, on)
+    shape = f"{len(wanted.cells)} cells x {len(wanted.seeds)} seeds x 2" + (" engines" if earlier is None else "")
+    validation = planned.carry_out(
+        shape,
+        store,
+        lambda progress, kept: (
+            runs.carry_out(wanted, kept, workers, progress, on)
+            if earlier is None
+            else runs.carry_out_again(earlier, wanted, kept, workers, progress)
+        ),
+    )
+    judgement = judging.judge(validation.results)
+    written = None
+    if out is not None:
+        written, _ = output.write(out, force, lambda folder: pages.write(folder, validation, judgement))
+    if json:
+        terminal.emit_json(pages.as_json(validation, judgement))
+    else:
+        tables = show.tables(validation, judgement)
+        terminal.show([show.describe(validation), "", *tables, *show.headline(validation, judgement)])
+        if written is not None:
+            terminal.say(f"\nWritten: {written}/table.md, with figures and results.json beside it.")
+    if out is not None and written is not None and written != out:
+        raise output.appeared(out, written, force=force)
+
+
+def _asked(
+    again: str | None,
+    drawn: int | None,
+    draw_seed: int | None,
+    quick: bool,
+    only: list[str] | None,
+    seeds: int | None,
+    kernel: str | None,
+) -> "tuple[Validation | None, Set]":
+    """Return the earlier validation, if there is one, and the set. Raises UserError."""
+    from goodqueue.errors import UserError
+    from goodqueue.validation import again as before
+    from goodqueue.validation import cells, drawing
+
+    if again is not None:
+        if quick or only or drawn or draw_seed or seeds or kernel:
+            raise UserError(
+                "--again", "found with a choice of cells, seeds or kernel; accepted: alone, as its file says it"
+            )
+        earlier = before.read(again)
+        return earlier, before.cells_of(earlier, again)
     if drawn is not None and quick:
         raise UserError("--quick", "found with --drawn; accepted: one of them")
     if drawn is None and draw_seed is not None:
-        raise UserError("--draw-seed", "found without --drawn; accepted: with --drawn N")
+        raise UserError("--draw-seed", "found without --drawn; accepted: with --drawn N or --lines N")
     if drawn is not None:
         wanted = drawing.load(cells.Draw(drawn, draw_seed or 1), only or [], seeds)
     else:
         wanted = cells.load(quick, only or [], seeds)
-    if kernel is not None:
-        wanted = cells.on_release(wanted, kernel)
-    if out is not None:
-        extras.needed("matplotlib", f"--out {out}")
-        pages.check(Path(out), force)
-    runs.check(wanted, on)
-    try:
-        if out is not None:
-            pages.claim(Path(out))
-        kept = store.create(Path(out) / pages.FOLDER, f"--out {out}") if out is not None else None
-        with terminal.progress(f"{len(wanted.cells)} cells x {len(wanted.seeds)} seeds x 2 engines") as progress:
-            validation = runs.carry_out(wanted, kept, workers, progress, on)
-        judgement = judging.judge(validation.results)
-        if out is not None:
-            pages.write(Path(out), validation, judgement)
-    except OSError as error:
-        raise UserError(f"--out {out}", f"cannot be written: {error.strerror or error}") from error
-    if json:
-        terminal.emit_json(pages.as_json(validation, judgement))
-        return
-    tables = show.tables(validation, judgement)
-    terminal.show([show.describe(validation), "", *tables, *show.headline(validation, judgement)])
-    if out is not None:
-        terminal.say(f"\nWritten: {out}/table.md, with figures, results.json and the store of its runs beside it.")
+    return None, cells.on_release(wanted, kernel) if kernel is not None else wanted

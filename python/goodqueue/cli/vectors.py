@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from goodqueue.cli.options import ForceFile
+from goodqueue.cli.options import Force
 from goodqueue.errors import UserError, warn
 
 ACCEPTED = "a pcap or pcapng file, plain or compressed by gzip or zstd"
@@ -19,7 +19,7 @@ def vectors(
         str, typer.Argument(metavar="CAPTURE", help="A pcap or pcapng file, plain or compressed by gzip or zstd.")
     ],
     out: Annotated[str, typer.Option(metavar="FILE.tmix", help="The file of connection vectors.")],
-    force: ForceFile = False,
+    force: Force = False,
 ) -> None:
     """Write a capture's TCP connections as TMIX vectors.
 

@@ -86,9 +86,9 @@ def keys() -> list[str]:
 
 def metric(incomplete: str) -> list[str]:
     """Complete the name of a metric."""
-    from goodqueue.measures import metrics
+    from goodqueue.measures import numbers
 
-    return _begin(list(metrics.by_key()), incomplete)
+    return _begin(list(numbers.by_key()), incomplete)
 
 
 def drawn(incomplete: str) -> list[str]:

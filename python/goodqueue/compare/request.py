@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 def check(
     base: "Scenario", qdiscs: Sequence[str], seed: int, file: str, origins: "Origins", on: Sequence[str]
-) -> tuple[list[str], float]:
+) -> "tuple[list[str], Scenario]":
     """Resolve ``base`` with each qdisc and let each engine check it, so that errors come before any run.
 
-    Each ``load`` becomes a number of users. Return the lines with single spaces, and the runs' duration in seconds.
+    Each ``load`` becomes a number of users. Return the lines with single spaces, and the resolved scenario
+    of the last one.
     """
     from goodqueue import engines
     from goodqueue import scenario as reading
@@ -46,7 +47,7 @@ def check(
         resolved = reading.resolve(scenario, file, {"bottleneck.qdisc": said, "seed": Option("seed"), **origins, **own})
         for name in on:
             engines.check(name, resolved)
-    return lines, reading.seconds(resolved["duration"])
+    return lines, resolved
 
 
 def against(asked: str | None, lines: Sequence[str]) -> str:

@@ -202,6 +202,9 @@ def _collide(draft: Path, path: Path) -> bool:
 def _force(draft: Path, path: Path) -> Path:
     """Replace ``path`` by ``draft``. If ``path`` holds files of others, move ours beside them."""
     if foreign(path):
+        for name in listed(path):  # results of other runs, which a reader would take for these
+            if (path / name).is_file():
+                (path / name).unlink()
         for file in sorted(draft.iterdir()):
             file.replace(path / file.name)
     else:

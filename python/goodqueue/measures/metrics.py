@@ -1,4 +1,4 @@
-"""Declares every number of a record that is shown, compared and stored.
+"""Declares the numbers of a record that each table and each store has. `numbers` has the others, too.
 
 The queues and the flows have a direction, ``down`` or ``up``. A metric of the down queue has a plain key
 (``delay_p95_ms``); the same metric of the up queue has the key with ``up_`` before it (``up_delay_p95_ms``).
@@ -10,9 +10,9 @@ from typing import Any
 
 from goodqueue import traffic
 from goodqueue._goodqueue import jain
-from goodqueue.errors import Option, UserError, quoted
+from goodqueue.measures.needs import Need, application
 from goodqueue.record import App, Record
-from goodqueue.record.dotted import check_path, walk
+from goodqueue.record.dotted import walk
 from goodqueue.record.reading import statistic, times_of
 from goodqueue.scenario import seconds
 
@@ -79,6 +79,8 @@ class Metric:
     """Its least and its greatest possible value, if it has bounds."""
     sentence: tuple[str, str, str] = SILENT
     """What a sentence says about the best discipline, about the worst, and at the end. ``{}`` is the number."""
+    needs: tuple[Need, ...] = ()
+    """What a scenario must have so that a run of it shows the number."""
 
     @property
     def is_felt(self) -> bool:
@@ -292,6 +294,7 @@ def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
             note=note,
             scale=one.scale,
             sentence=one.sentence,
+            needs=(application(kind.name),),
         )
 
 
@@ -310,42 +313,6 @@ def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | 
     """Return the numbers of ``record`` by key, for all `METRICS` and for the others in ``chosen``."""
     every = {metric.key: metric for metric in (*METRICS, *chosen)}
     return {key: metric.pick(record) for key, metric in every.items()}
-
-
-def find(asked: Sequence[str]) -> list[Metric]:
-    """Return the metrics ``asked`` for, in that order. Raises UserError.
-
-    A metric is one of `METRICS` (``delay_p95_ms``), a score (``qoo_web_browsing``), or a dotted path into the record
-    (``apps.0.rtt_ms.p99``).
-    """
-    known = by_key()
-    found = []
-    for key in asked:
-        if key not in known and "." not in key:
-            accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
-            raise UserError(Option("metric"), f"found {quoted(key)}; accepted: {accepted}")
-        if key not in known and (why := check_path(key)):
-            raise UserError(Option("metric", str(key)), why)
-        found.append(known.get(key) or _of_path(key))
-    if twice := [key for key in asked if asked.count(key) > 1]:
-        raise UserError(Option("metric"), f"found {quoted(twice[0])} twice; accepted: each once")
-    return found
-
-
-def by_key() -> dict[str, Metric]:
-    """Return all metrics by key, and the scores, which are computed only if somebody asks for them."""
-    from goodqueue.measures import scores
-
-    return {metric.key: metric for metric in (*METRICS, *scores.metrics())}
-
-
-def _of_path(path: str) -> Metric:
-    def pick(record: Record) -> float | None:
-        return walk(record, path)
-
-    units = {"ms": "ms", "mbps": "Mbit/s", "percent": "%", "s": "s"}
-    ends = [word for part in reversed(path.split(".")) if (word := part.rpartition("_")[2]) in units]
-    return Metric(path, path, units[ends[0]] if ends else "", "", pick)
 
 
 def loaded(measured: Iterable[Values]) -> tuple[str, ...]:

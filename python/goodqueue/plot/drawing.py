@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from goodqueue.errors import UserError, quoted
-from goodqueue.measures import measured, metrics
+from goodqueue.measures import measured, metrics, numbers
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.plot import air, along, course, delay, ellipse, law, panels, rows, selection, tree
@@ -94,9 +94,9 @@ def draw(
     elif kind == "jain":
         drawn, name = rows.jain(groups, title), "flows"
     elif kind == "bar":
-        drawn = rows.bars(groups, metrics.find([name])[0], title)
+        drawn = rows.bars(groups, numbers.find([name])[0], title)
     elif kind == "box" and name not in DISTRIBUTIONS:
-        drawn = rows.boxes(groups, metrics.find([name])[0], title)
+        drawn = rows.boxes(groups, numbers.find([name])[0], title)
     elif kind == "box":
         drawn = rows.distribution_boxes(groups, name, title)
     else:
@@ -190,7 +190,7 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
         raise UserError("--by", f"found {x}, which goes across; accepted: {_others(found, x)}")
     groups = selection.groups(found, lines_are, [x])
     check("lines", found, groups)
-    (metric,) = metrics.find(list(asked) or [directed("delay_mean_ms", groups)])
+    (metric,) = numbers.find(list(asked) or [directed("delay_mean_ms", groups)])
     named: dict[str, dict[str, along.Estimates]] = {}
     at = {id(record): run.get(x, NONE) for record, run in zip(found.records, found.at, strict=True)}
     for group in groups:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goodqueue import traffic
-from goodqueue.measures import metrics, stats
+from goodqueue.measures import metrics, numbers, stats
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
 from goodqueue.record import Record
 from goodqueue.record.reading import source_of
@@ -117,7 +117,7 @@ def latency(found: Sequence[Group]) -> Metric | None:
     probe = traffic.probe().name
     pick = metrics.times(probe, "mean")
     ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", pick, app=probe)
-    (queue,) = metrics.find([directed("delay_mean_ms", found)])
+    (queue,) = numbers.find([directed("delay_mean_ms", found)])
     words = f"mean queueing delay{metrics.said(queue.direction, loaded(found))}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, direction=queue.direction)):
         if all(metric.pick(one) is not None for group in found for one in group.records):
@@ -132,7 +132,7 @@ def goodput(found: Sequence[Group]) -> Metric:
     """
     directions = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
     direction = next((direction for direction in (*loaded(found), *DIRECTIONS) if direction in directions), "down")
-    (metric,) = metrics.find([metrics.of_direction("goodput_mbps", direction)])
+    (metric,) = numbers.find([metrics.of_direction("goodput_mbps", direction)])
     return Metric(
         metric.key,
         f"goodput{metrics.said(direction, directions)}",

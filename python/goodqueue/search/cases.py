@@ -8,8 +8,9 @@ from typing import Any
 from goodqueue import _goodqueue, traffic
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError
+from goodqueue.measures.numbers.shares import CONSTANT
 from goodqueue.record import Scenario
-from goodqueue.search.worlds import CONSTANT
+from goodqueue.search.worlds import SERIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +24,10 @@ class Case:
 DURATION, WARMUP, SPREAD = "20s", "5s", "1s"
 
 
-def on_link(rate: str, rtt: str) -> tuple[list[Case], list[Case]]:
+def on_link(rate: str, rtt: str, has_series: bool = False) -> tuple[list[Case], list[Case]]:
     """Return the cases of a link for tuning, and those that are held out: other loads, RTTs and a change of the rate.
 
-    Raises UserError.
+    They have time series for numbers that need them. Raises UserError.
     """
     bps, ns = _read(_goodqueue.rate_bps, Option("rate", rate)), _read(_goodqueue.time_ns, Option("rtt", rtt))
 
@@ -43,6 +44,8 @@ def on_link(rate: str, rtt: str) -> tuple[list[Case], list[Case]]:
         }
         if change:
             scenario["change"] = [{"at": "12s", "rate": f"{round(change * bps)}bit"}]
+        if has_series:
+            scenario["series"] = {"interval": SERIES}
         return Case(name, scenario)
 
     training = [

@@ -7,14 +7,13 @@ run: the same scenario with ``OTHER`` in place of what is attacked, or with a ke
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goodqueue.errors import Place, UserError, quoted
+from goodqueue.measures import numbers
+from goodqueue.measures.metrics import Metric
 from goodqueue.record import Record
-from goodqueue.search import numbers
-
-Numbers = Callable[[Record], float | None]
 
 FURTHEST = 3.0
 """The margin of a condition that is far from true, and of one without a number."""
@@ -36,7 +35,7 @@ class Condition:
 
     text: str
     number: str
-    """The name of the number, as `numbers.find` has it."""
+    """Its key, or its path, as `numbers.find` takes it."""
     sign: str
     bound: float
     of: str = ""
@@ -45,13 +44,18 @@ class Condition:
     """The other run with whose number the bound is multiplied, or empty."""
 
     @property
+    def metric(self) -> Metric:
+        """The number."""
+        return numbers.find([self.number])[0]
+
+    @property
     def others(self) -> tuple[str, ...]:
         """The other runs that it needs."""
         return tuple(filter(None, (self.of, self.times)))
 
     def values(self, runs: dict[str, Record]) -> tuple[float | None, float | None]:
         """Return the number and what it is compared with. ``runs`` has the runs by the name of the other, or ``""``."""
-        pick = numbers.find(self.number)
+        pick = self.metric.pick
         bound: float | None = self.bound
         if self.times:
             theirs = pick(runs[self.times])
@@ -95,6 +99,6 @@ def _one(text: str, place: Place) -> Condition:
         raise UserError(place, f"found the bound {quoted(found['bound'])}; accepted: a number") from None
     if not math.isfinite(bound):
         raise UserError(place, f"found the bound {quoted(found['bound'])}; accepted: a finite number")
-    numbers.find(found["number"], place)
+    numbers.find([found["number"]], place)
     others = {name: " ".join((found[name] or "").split()) for name in ("of", "times")}
     return Condition(" ".join(text.split()), found["number"], found["sign"], bound, **others)

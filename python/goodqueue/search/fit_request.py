@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.measures import numbers
 from goodqueue.measures.frames import carried
 from goodqueue.record import Scenario
 from goodqueue.search import fitting, observed, ranges
-from goodqueue.search import numbers as known
 from goodqueue.search.fitting import Observed, Plan
 from goodqueue.search.ranges import Choice, Range
 
@@ -47,9 +47,9 @@ def of_scenario(name: str, base: Scenario, asked: Asked, evaluations: int, seed:
     if asked.lines:
         raise UserError(Option("qdisc"), "found for a scenario; accepted: --vary bottleneck.qdisc=LINE,LINE")
     found = [_observed(text) for text in asked.observed]
-    picks = {one.name: known.find(one.name) for one in found}
     if not found:
         raise UserError(Option("observed"), "missing; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR, once or more")
+    metrics = numbers.find([one.name for one in found], Option("observed"))
     varied, choices = ranges.read_all(asked.vary)
     if not varied and not choices:
         raise UserError(Option("vary"), f"missing; accepted: {ranges.ACCEPTED}, or KEY=WORD,WORD")
@@ -59,11 +59,12 @@ def of_scenario(name: str, base: Scenario, asked: Asked, evaluations: int, seed:
         varied,
         choices,
         found,
-        lambda record: {one: pick(record) for one, pick in picks.items()},
+        lambda record: {metric.key: metric.pick(record) for metric in metrics},
         evaluations,
         seed,
     )
     fitting.check(made)
+    numbers.check(metrics, [one for _, ends, _ in fitting.ends(made) for one in ends], Option("observed"))
     return made
 
 
@@ -78,7 +79,7 @@ def _observed(text: str) -> Observed:
         raise UserError(place, f"found {quoted(rest)}; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR") from None
     if not equals or not deviation > 0:
         raise UserError(place, f"found {quoted(text)}; accepted: METRIC=VALUE+-ERROR, with an error above 0")
-    known.find(name, place)
+    numbers.find([name], place)
     return Observed(name, number, deviation)
 
 

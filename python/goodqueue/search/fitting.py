@@ -3,15 +3,16 @@
 import copy
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
+from goodqueue.measures.numbers import queues
 from goodqueue.record import Record, Scenario
-from goodqueue.search import lines, posterior, ranges
+from goodqueue.search import posterior, ranges
 from goodqueue.search.posterior import Points, Sample
 from goodqueue.search.ranges import Choice, Range
 from goodqueue.search.runner import Runner
@@ -136,25 +137,28 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fit
     )
 
 
+def ends(plan: Plan) -> Iterator[tuple[tuple[str, ...], list[Scenario], list[UserError]]]:
+    """Yield each combination of words with its resolved scenarios at both ends of all ranges, and what is refused."""
+    import numpy as np
+
+    for place, words in enumerate(plan.words):
+        resolved: list[Scenario] = []
+        refused: list[UserError] = []
+        for share in (0.0, 1.0):
+            points = Points(np.full((1, len(plan.numbers)), share), np.array([place]))
+            try:
+                resolved.append(scenarios.resolve(scenario_of(plan, points, 0, FIRST_SEED), plan.name))
+            except UserError as error:
+                refused.append(error)
+        yield words, resolved, refused
+
+
 def refusals(plan: Plan) -> dict[tuple[str, ...], UserError]:
     """Return why combinations of words are refused at both ends of all ranges.
 
     One end alone may be refused, such as a small buffer by a discipline that needs a larger one.
     """
-    import numpy as np
-
-    found = {}
-    for place, words in enumerate(plan.words):
-        refused = []
-        for share in (0.0, 1.0):
-            points = Points(np.full((1, len(plan.numbers)), share), np.array([place]))
-            try:
-                scenarios.resolve(scenario_of(plan, points, 0, FIRST_SEED), plan.name)
-            except UserError as error:
-                refused.append(error)
-        if len(refused) == 2:
-            found[words] = refused[0]
-    return found
+    return {words: refused[0] for words, resolved, refused in ends(plan) if not resolved}
 
 
 def check(plan: Plan) -> None:
@@ -177,7 +181,7 @@ def scenario_of(plan: Plan, points: Points, row: int, seed: int) -> Scenario:
 
 @cache
 def _has_target(line: str) -> bool:
-    return lines.target_ms(whole(line)) is not None
+    return queues.target_ms(whole(line)) is not None
 
 
 def _numbers(plan: Plan, found: dict[str, Record] | None) -> list[float | None]:

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goodqueue.errors import Option, UserError, quoted
-from goodqueue.search import conditions, numbers, worlds
+from goodqueue.measures.needs import SERIES
+from goodqueue.search import conditions, worlds
 from goodqueue.search.conditions import Condition
 
 
@@ -51,4 +52,4 @@ def read(texts: Sequence[str]) -> Property:
             raise UserError(place, f"found {quoted(text)}; accepted: {names}, or a condition, {conditions.ACCEPTED}")
         found += conditions.parse(NAMED.get(text, [text]), place)
     named = {one.number for one in found}
-    return Property(found, worlds.main_of(sorted(named)), bool(named & set(numbers.OF_SERIES)))
+    return Property(found, worlds.main_of(sorted(named)), any(SERIES in one.metric.needs for one in found))

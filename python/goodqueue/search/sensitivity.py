@@ -16,6 +16,7 @@ from goodqueue import scenario as scenarios
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.measures import numbers
 from goodqueue.measures.metrics import Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.search import ranges
@@ -94,8 +95,7 @@ def plan(
     points = _points(problem, method, count, seed)
     values = [[one.at(float(share)) for one, share in zip(varied, row, strict=True)] for row in points]
     found = Plan(name, base, varied, metrics, method, count, range(seed, seed + seeds), points, problem, values)
-    for end in (0.0, 1.0):
-        _scenario(found, [one.at(end) for one in varied])
+    numbers.check(metrics, [_scenario(found, [one.at(end) for one in varied]) for end in (0.0, 1.0)])
     return found
 
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError, quoted
-from goodqueue.measures import metrics
+from goodqueue.measures import numbers
+from goodqueue.measures.needs import SERIES
+from goodqueue.record import Scenario
 from goodqueue.search import cases, conditions, knobs, optimising, ranges, subjects
 from goodqueue.search.cases import Case
 from goodqueue.search.conditions import Condition
@@ -47,11 +49,13 @@ def plan(
         raise UserError("QDISC", f"found the congestion control {quoted(line)}; accepted: a discipline's line")
     if method not in optimising.METHODS:
         raise UserError(Option("method", method), f"accepted: {', '.join(optimising.METHODS)}")
-    training, held_out = _cases(link)
+    goals, wanted = _goals(large, small), _wants(wants)
+    asked = [*(goal.metric for goal in goals), *(want.metric for want in wanted)]
+    training, held_out = _cases(link, has_series=any(SERIES in metric.needs for metric in asked))
     found = Plan(
         knobs.Line(subject.line, knobs.find(subject.line, vary)),
-        _goals(large, small),
-        _wants(wants),
+        goals,
+        wanted,
         training,
         held_out,
         method,
@@ -59,10 +63,16 @@ def plan(
         seeds,
         evaluations,
     )
+    resolved: dict[str, Scenario] = {}
     for case in (*training, *held_out):
         made = copy.deepcopy(case.scenario)
         made["bottleneck"]["qdisc"] = subject.line
-        scenarios.resolve(made, case.name)
+        resolved[case.name] = scenarios.resolve(made, case.name)
+    for side in (training, held_out):
+        on = [resolved[case.name] for case in side]
+        numbers.check([goal.metric for goal in goals if goal.is_large], on, Option("max"))
+        numbers.check([goal.metric for goal in goals if not goal.is_large], on, Option("min"))
+        numbers.check([want.metric for want in wanted], on, Option("want"))
     for one in found.tuned.ranges:
         for end in (one.fact.low, one.fact.high):
             _check_end(subject.line, one, end)
@@ -76,7 +86,7 @@ def _check_end(line: str, one: ranges.Range, end: float) -> None:
     ranges.put(made, [one], [end])
 
 
-def _cases(link: Link) -> tuple[list[Case], list[Case]]:
+def _cases(link: Link, has_series: bool) -> tuple[list[Case], list[Case]]:
     if link.files:
         if link.rate is not None or link.rtt is not None:
             raise UserError(Option("on"), "found beside --rate or --rtt; accepted: files, or a link")
@@ -84,7 +94,7 @@ def _cases(link: Link) -> tuple[list[Case], list[Case]]:
         return training, cases.of_files(link.held_out) if link.held_out else training
     if link.rate is None or link.rtt is None:
         raise UserError(Option("rate"), "missing; accepted: --rate and --rtt, or --on SCENARIO.toml")
-    training, usual = cases.on_link(link.rate, link.rtt)
+    training, usual = cases.on_link(link.rate, link.rtt, has_series)
     return training, cases.of_files(link.held_out) if link.held_out else usual
 
 
@@ -92,7 +102,7 @@ def _goals(large: Sequence[str], small: Sequence[str]) -> list[Goal]:
     asked = [(key, True) for key in large] + [(key, False) for key in small] or list(USUAL)
     if len(asked) > MOST_GOALS:
         raise UserError(Option("max"), f"found {len(asked)} goals; accepted: at most {MOST_GOALS}")
-    found = metrics.find([key for key, _ in asked])
+    found = numbers.find([key for key, _ in asked], Option("max" if large else "min"))
     return [Goal(metric, is_large) for metric, (_, is_large) in zip(found, asked, strict=True)]
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from goodqueue.measures.numbers.shares import CONSTANT
 from goodqueue.record import Scenario
 from goodqueue.search.facts import Choose, Number, Word
 from goodqueue.traffic import BULK
@@ -27,9 +28,6 @@ NUMBERS = {
     )
 }
 """What a user may bound, by name, with the widest bounds."""
-
-CONSTANT = "cbr"
-"""The kind of traffic with a constant rate."""
 
 PARTS = (CONSTANT, "bulk", "jitter", "loss", "bursts", "changes")
 """What a user may leave out."""

@@ -219,7 +219,7 @@ def _check_format(folder: Path, origin: str) -> None:
         if Store(folder).holds_a_run():
             return
         if not os.path.lexists(folder / MANIFEST):
-            raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --out` made")
+            raise UserError(name, f"holds no {MANIFEST}; accepted: a folder that `goodqueue sweep --store` made")
         raise UserError(str(folder / MANIFEST), "does not say which format the store has; accepted: ours")
     number = about["format"]
     if isinstance(number, bool) or not isinstance(number, int) or not 1 <= number <= FORMAT:

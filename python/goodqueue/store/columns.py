@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.engines.identity import Run
 from goodqueue.files import inputs
 from goodqueue.measures import metrics
+from goodqueue.measures.base import path_ms
 from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import UNKNOWN
 from goodqueue.scenario import parameters, paths, seconds
@@ -134,7 +135,7 @@ def _numbers(scenario: Scenario) -> dict[str, float | None]:
         return found
     rates = {"rate_mbps": down, "up_rate_mbps": down["up"]}
     found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items() if "wifi" not in down}
-    found |= {"rtt_ms": seconds(scenario["path"]["rtt"]) * 1e3}
+    found |= {"rtt_ms": path_ms(scenario)}
     return found | {f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()}
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
+from goodqueue.measures.base import path_ms
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.record.reading import statistic
-from goodqueue.studies.latency import base_ms
 
 
 def of_station(record: Record, options: Mapping[str, str | float]) -> float | None:
@@ -31,4 +31,4 @@ def captured_rtt_ms(record: Record, options: Mapping[str, str | float]) -> float
     up, down = (record["queues"][direction] for direction in ("up", "down"))
     parts = [statistic(up["ring"]["delay_ms"], key) if "ring" in up else None, statistic(down["delay_ms"], key)]
     known = [part for part in parts if part is not None]
-    return base_ms(record) + sum(known) if len(known) == len(parts) else None
+    return path_ms(record["scenario"]) + sum(known) if len(known) == len(parts) else None

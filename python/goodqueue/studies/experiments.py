@@ -11,8 +11,9 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record.dotted import check_path
 from goodqueue.scenario.discipline import rebased
+from goodqueue.studies import measuring
 from goodqueue.studies.keys import Table, unknown
-from goodqueue.studies.measuring import COMPUTATIONS, FORMS, POOLS
+from goodqueue.studies.measuring import FORMS, POOLS
 from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick, Tolerance
 from goodqueue.studies.published import At, Published
 from goodqueue.studies.wording import Words
@@ -222,10 +223,10 @@ def _path(table: Table, key: str) -> str:
 
 
 def _options(compute: str, table: Table) -> dict[str, str | float]:
-    if compute not in COMPUTATIONS:
-        table.refuse("compute", unknown(compute, COMPUTATIONS))
+    if compute not in (known := measuring.names()):
+        table.refuse("compute", unknown(compute, known))
     options: dict[str, str | float] = {}
-    for name, option in COMPUTATIONS[compute].options.items():
+    for name, option in measuring.find(compute).options.items():
         if option.words:
             options[name] = table.choice(name, option.words)
         elif option.kind == "text":

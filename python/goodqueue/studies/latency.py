@@ -5,32 +5,17 @@ The load starts at 0 s.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from statistics import fmean, median
 from typing import cast
 
-from goodqueue import traffic
-from goodqueue.record import Flow, FlowSeries, Record
-from goodqueue.record.reading import times_of
-from goodqueue.scenario import seconds
+from goodqueue.measures.base import path_ms
+from goodqueue.record import Flow, Record
 
 Options = Mapping[str, str | float]
 
 SPAN_S = 0.2
 """Flent's pings leave every 200 ms. In a shorter interval only some of the pings have an echo."""
-
-
-def base_ms(record: Record) -> float:
-    """Return the path's round-trip time without queueing."""
-    return 1e3 * seconds(record["scenario"]["path"]["rtt"])
-
-
-def goodput_mbps(record: Record, options: Options) -> float | None:
-    """Return the total goodput of all TCP flows in one ``direction``, or None if there are none."""
-    flows = [
-        flow["goodput_mbps"] for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]
-    ]
-    return math.fsum(flows) if flows else None
 
 
 def goodput_sum_mbps(record: Record, options: Options) -> float | None:
@@ -65,11 +50,6 @@ def goodput_ratio(record: Record, options: Options) -> float | None:
     return one / other if other else None
 
 
-def goodput_all_mbps(record: Record, _: Options) -> float:
-    """Return the total goodput of all flows that carry data, in both directions."""
-    return math.fsum(flow["goodput_mbps"] for flow in record["flows"])
-
-
 def spans_mbps(record: Record, direction: str) -> list[float]:
     """Return the total goodput of all TCP flows in one direction, for each interval of the series."""
     of_flows = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
@@ -100,13 +80,6 @@ def flow_rtts_ms(record: Record, options: Options) -> float | None:
     return median(measured) if measured else None
 
 
-def latency_ms(record: Record, _: Options) -> float | None:
-    """Return the mean of the pings' mean latencies."""
-    means = [times_of(app).get("mean") for app in record["apps"] if app["kind"] == traffic.probe().name]
-    known = [mean for mean in means if mean is not None]
-    return fmean(known) - base_ms(record) if known else None
-
-
 def latencies(record: Record) -> tuple[list[float], list[float]]:
     """Return the end of each span of `SPAN_S`, and the pings' mean latency in it. Spans without echo are left out.
 
@@ -119,7 +92,7 @@ def latencies(record: Record) -> tuple[list[float], list[float]]:
     spans: dict[int, list[float]] = {}
     for time, values in zip(series["time_s"], zip(*pings, strict=True), strict=True):
         spans.setdefault(math.ceil(time / SPAN_S - 1e-6), []).extend(value for value in values if value is not None)
-    base = base_ms(record)
+    base = path_ms(record["scenario"])
     known = {number: echoes for number, echoes in spans.items() if echoes}
     return [round(number * SPAN_S, 6) for number in known], [fmean(echoes) - base for echoes in known.values()]
 
@@ -165,18 +138,6 @@ def settle_s(record: Record, options: Options) -> float | None:
     return None
 
 
-def first_drop_ms(record: Record, _: Options) -> float | None:
-    """Return the start of the first interval in which a packet was dropped, in ms: a lower bound for the first drop."""
-    series = record["series"]
-    begins = [0.0, *series["time_s"]]
-    for begin, drops in zip(
-        begins, zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True), strict=False
-    ):
-        if any(drops):
-            return 1e3 * begin
-    return None
-
-
 def drop_probability_percent(record: Record, options: Options) -> float | None:
     """Return the mean of the law's drop probability at ``down`` after ``from_s``, in percent."""
     series = record["series"]
@@ -184,16 +145,6 @@ def drop_probability_percent(record: Record, options: Options) -> float | None:
     later = zip(series["time_s"], series["queues"]["down"]["drop_probability"], strict=True)
     known = [value for time, value in later if time > since and value is not None]
     return 100 * fmean(known) if known else None
-
-
-def cwnd_packets(record: Record, _: Options) -> float | None:
-    """Return the mean congestion window over time and over the TCP flows."""
-    means = [fmean(known) for flow in record["series"]["flows"] if (known := list(_known(flow)))]
-    return fmean(means) if means else None
-
-
-def _known(flow: FlowSeries) -> Iterator[float]:
-    return (value for value in flow["cwnd_packets"] if value is not None)
 
 
 def burstiness_index(record: Record, options: Options) -> float | None:
@@ -211,5 +162,5 @@ def call_delay_ms(record: Record, options: Options) -> float | None:
     if not found:
         return None
     above = int(options["above"])
-    value, less = found[int(options["percentile"])], found[above] if above >= 0 else base_ms(record) / 2
+    value, less = found[int(options["percentile"])], found[above] if above >= 0 else path_ms(record["scenario"]) / 2
     return None if value is None or less is None else value - less

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from statistics import correlation, median
 from typing import Literal
 
-from goodqueue.measures import stats
+from goodqueue.measures import numbers, stats
+from goodqueue.measures.needs import SERIES
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.studies import air, bbr, latency, phases, roundtrip, varying, web, windows
@@ -76,7 +77,6 @@ COMPUTATIONS: Mapping[str, Computation] = {
         _STEP, _tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`", needs=_PACKETS
     ),
     "delay_max_ms": Computation(_STEP, _delay_max_ms, "the largest delay within tau", needs=_PACKETS),
-    "goodput_mbps": Computation({"direction": TEXT}, latency.goodput_mbps, "of TCP, one way, all flows"),
     "goodput_sum_mbps": Computation({"name": TEXT}, latency.goodput_sum_mbps, "of all flows called `name`/N"),
     "least_goodput_mbps": Computation(
         {"name": TEXT}, latency.least_goodput_mbps, "of the flow called `name`/N that has least"
@@ -89,8 +89,6 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "goodput_ratio": Computation(
         {"flow": NUMBER, "to_flow": NUMBER}, latency.goodput_ratio, "of one flow over another, by their places from 0"
     ),
-    "goodput_all_mbps": Computation({}, latency.goodput_all_mbps, "of all flows that carry data"),
-    "latency_mean_ms": Computation({}, latency.latency_ms, "of the pings, above the base RTT"),
     "latency_peak_ms": Computation(
         {"until_s": NUMBER}, latency.peak_ms, "the largest of the seeds' mean course", needs=_TIME
     ),
@@ -100,9 +98,6 @@ COMPUTATIONS: Mapping[str, Computation] = {
         latency.settle_s,
         "until a second is within `factor` of the steady latency",
         needs=_TIME,
-    ),
-    "first_drop_time_ms": Computation(
-        {}, latency.first_drop_ms, "begin of the interval of the first drop", needs=_TIME
     ),
     "goodput_spans_mbps": Computation(
         {"direction": TEXT, "percentile": NUMBER},
@@ -140,7 +135,6 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "drop_probability_percent": Computation(
         _SINCE, latency.drop_probability_percent, "the law's mean after `from_s`", needs=_TIME
     ),
-    "cwnd_mean_packets": Computation({}, latency.cwnd_packets, "over time and flows", needs=_TIME),
     "loss_burstiness_index": Computation(
         {"flow": TEXT}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval", needs=_TIME
     ),
@@ -232,12 +226,29 @@ COMPUTATIONS: Mapping[str, Computation] = {
         needs=_TIME,
     ),
 }
-"""The computations by name, as ``compute`` takes it. `step` defines the excursion of the first two."""
+"""The computations that have options, or that one study alone needs, by name. `step` defines the first two's excursion.
+
+Three names say `goodput`, and mean other flows than the number `goodput_mbps`: those with one name, the one with least
+of them, and those within a part of the run.
+"""
+
+
+def names() -> list[str]:
+    """Return everything that ``compute`` takes: the `COMPUTATIONS`, and every number of `measures.numbers`."""
+    return [*COMPUTATIONS, *(key for key in numbers.by_key() if key not in COMPUTATIONS)]
+
+
+def find(name: str) -> Computation:
+    """Return what ``compute`` = ``name`` computes. Raises KeyError if there is no such name."""
+    if name in COMPUTATIONS:
+        return COMPUTATIONS[name]
+    number = numbers.by_key()[name]
+    return Computation({}, lambda record, _: number.pick(record), number.note, _TIME if SERIES in number.needs else ())
 
 
 def of_record(metric: Metric, record: Record) -> float | Course | None:
     """Return the value of ``metric`` in one run, in the metric's unit. None if the run does not show it."""
-    value = COMPUTATIONS[metric.compute].of(record, metric.options) if metric.compute else walk(record, metric.record)
+    value = find(metric.compute).of(record, metric.options) if metric.compute else walk(record, metric.record)
     if isinstance(value, tuple):
         return tuple(metric.scale * one for one in value)
     return None if value is None else value * metric.scale

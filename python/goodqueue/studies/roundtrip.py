@@ -9,9 +9,9 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 
+from goodqueue.measures.base import path_ms
 from goodqueue.record import Record
 from goodqueue.scenario import paths
-from goodqueue.studies.latency import base_ms
 
 FRAME_BYTES = 1514
 ACK_BYTES = 66
@@ -39,7 +39,7 @@ def delay_ms(record: Record, options: Options) -> float | None:
 def rtt_ms(record: Record, options: Options) -> float | None:
     """Return the same as `delay_ms`, plus the base RTT unless it is the difference of two percentiles."""
     value = delay_ms(record, options)
-    return None if value is None else value + (base_ms(record) if options["above"] == -1 else 0)
+    return None if value is None else value + (path_ms(record["scenario"]) if options["above"] == -1 else 0)
 
 
 def course(record: Record, flow: int) -> tuple[list[float], list[float]]:
@@ -47,7 +47,7 @@ def course(record: Record, flow: int) -> tuple[list[float], list[float]]:
     packets = record.get("series", {}).get("packets", {}).get("down")
     if packets is None or "flow" not in packets:
         return [], []  # the scenario does not record packets, or not their flows
-    more = base_ms(record) + sending_ms(record)
+    more = path_ms(record["scenario"]) + sending_ms(record)
     own = [
         (time, delay + more)
         for time, delay, whose in zip(packets["time_s"], packets["delay_ms"], packets["flow"], strict=True)

@@ -39,16 +39,7 @@ def write(store: Store, sweep: Sweep) -> Path:
     asked = {key: value for key, value in data.items() if key != "cells"}
     name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
     folder = store.folder / SWEEPS / name
-
-    listed = {"files": ["cells.csv", RESULTS, "runs.parquet", "tables.tex"]}
-    text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
-    contents = {"cells.csv": as_csv(data).encode(), RESULTS: text.encode(), "runs.parquet": _runs(sweep)}
-    contents["tables.tex"] = latex.document(show.tables(sweep)).encode()
-
-    def fill(draft: Path) -> None:
-        for file, content in contents.items():
-            (draft / file).write_bytes(content)
-
+    contents = _contents(sweep, data)
     store.check_there()
     if wrong := _wrong(folder, contents):
         for file in wrong:
@@ -59,11 +50,33 @@ def write(store: Store, sweep: Sweep) -> Path:
         try:
             # The folder is named after this sweep and is in a store of ours. So its files are ours, even if
             # results.json, which says so, was lost.
-            output.replace(folder, fill)
+            output.replace(folder, lambda draft: _fill(draft, contents))
         except UserError:
             if _wrong(folder, contents):  # otherwise another process with the same sweep was faster
                 raise
     return folder
+
+
+def fill(folder: Path, sweep: Sweep) -> None:
+    """Write the same files into any ``folder``. Raises OSError."""
+    _fill(folder, _contents(sweep, as_json(sweep)))
+
+
+def _fill(folder: Path, contents: Mapping[str, bytes]) -> None:
+    for file, content in contents.items():
+        (folder / file).write_bytes(content)
+
+
+def _contents(sweep: Sweep, data: dict[str, Any]) -> dict[str, bytes]:
+    """Return the files of a sweep by name. ``data`` is what `as_json` made of it."""
+    listed = {"files": ["cells.csv", RESULTS, "runs.parquet", "tables.tex"]}
+    text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
+    return {
+        "cells.csv": as_csv(data).encode(),
+        RESULTS: text.encode(),
+        "runs.parquet": _runs(sweep),
+        "tables.tex": latex.document(show.tables(sweep)).encode(),
+    }
 
 
 def _wrong(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:

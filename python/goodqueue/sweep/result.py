@@ -6,7 +6,7 @@ from typing import Any
 
 from goodqueue import compare
 from goodqueue.errors import Option, UserError, quoted
-from goodqueue.measures import measured, metrics, stats
+from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
@@ -188,7 +188,7 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
         version=data["version"],
         build=data["build"],
         axes=[Axis(axis["key"], tuple(axis["values"])) for axis in data["axes"]],
-        metrics=metrics.find(data["metrics"]),
+        metrics=numbers.find(data["metrics"]),
         first_seed=data["first_seed"],
         seeds=data["seeds"],
         goal=goal and Goal(goal["percent"], goal["metric"], goal["max_seeds"]),

@@ -57,7 +57,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     """Return the numbers and the decisions of a stored ``result`` as Markdown."""
     shown = table(result)
     parts = [
-        _wrapped(f"{shown.title}: `goodqueue validate --lines {result['lines']} --seed {result['seed']}`."),
+        _wrapped(f"{shown.title}: `goodqueue validate --lines {result['lines']} --draw-seed {result['seed']}`."),
         markdowns.table(shown),
         "*Decided* are differences that have a reason:",
         "\n".join(_wrapped(f"- **{name}**: {why}", "  ") for name, why in result["decisions"].items()),

@@ -1,27 +1,24 @@
 """The measurements, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
-from goodqueue.measures.metrics import METRICS, Metric
+from goodqueue.measures import numbers
+from goodqueue.measures.numbers.changes import window
 from goodqueue.measures.stats import Median, median
 from goodqueue.record import Queue, Record
-from goodqueue.record.dotted import walk
 from goodqueue.record.reading import times_of
 from goodqueue.traffic import BULK
 from goodqueue.validation.cells import Cell, Draw
-from goodqueue.validation.recovery import cwnd, recovery_s
 
 ENGINES = ("sim", "kernel")
 
 _COMPARED = ("delay_mean_ms", "delay_p95_ms", "utilisation_percent", "goodput_mbps", "jain_goodput")
 
 MEASURES = (
-    *(metric for metric in METRICS if metric.key in _COMPARED),
-    Metric("dropped", "drops", "packets", "", lambda record: walk(record, "queues.down.packets.dropped")),
-    Metric("marked", "marks", "packets", "", lambda record: walk(record, "queues.down.packets.marked")),
-    Metric("recovery_s", "recovery", "s", "low", recovery_s),
+    *numbers.find([*_COMPARED, "dropped", "marked"]),
+    replace(numbers.by_key()["window_recovery_s"], key="recovery_s"),  # as results.json calls it
 )
 """The numbers taken from each record: of the `down` queue, its flows, and the recovery of a single flow."""
 
@@ -89,6 +86,12 @@ def of_records(cell: Cell, sim: Sequence[Record], kernel: Sequence[Record], agai
     return Result(cell.qdisc, cell.change, line, *sides)
 
 
+def beside(earlier: Result, cell: Cell, sim: Sequence[Record], again: Sequence[Record]) -> Result:
+    """Return ``earlier``, which is of ``cell``, with new runs of the simulator."""
+    ours, others = (_side([_of_hop(record, cell.measured) for record in records]) for records in (sim, again))
+    return replace(earlier, sim=ours, again=others)
+
+
 def _of_hop(record: Record, hop: str | None) -> Record:
     """Return ``record`` with the queue of ``hop``, a link, in place of the bottleneck's. Unchanged if it is None."""
     if hop is None:
@@ -104,7 +107,7 @@ def _side(records: Sequence[Record]) -> Side:
     return Side(
         values={measure.key: [measure.pick(record) for record in records] for measure in MEASURES},
         flows_mbps=[sorted((flow["goodput_mbps"] for flow in flows), reverse=True) for flows in down],
-        cwnd=[cwnd(record, names[0]) for record, names in zip(records, bulk, strict=True)] if single else [],
+        cwnd=[window(record, names[0]) for record, names in zip(records, bulk, strict=True)] if single else [],
         completions_ms={
             app["name"]: [_completion_ms(record, app["name"]) for record in records]
             for app in records[0]["apps"]

@@ -1,7 +1,7 @@
 """Executes the runs of a set on both engines. Each record is stored as soon as it exists."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
@@ -39,26 +39,66 @@ def carry_out(
 
     Raises UserError if an engine fails, OSError if a record cannot be written.
     """
-    from goodqueue._goodqueue import VERSION
+    found = _parts(wanted, store, workers, progress, on, COSTS)
+    about = result.kernel_of(found["kernel"])
+    about |= _made_by(about["where"], engines.release(on[1]))
+    own = _by_cell(wanted, found)
+    sides = zip(*(own[part] for part in ("sim", "kernel", "again")), strict=True)
+    results = [result.of_records(cell, *records) for cell, records in zip(wanted.cells, sides, strict=True)]
+    return _validation(wanted, about, results)
 
+
+def carry_out_again(
+    earlier: Validation,
+    wanted: Set,
+    store: Store | None,
+    workers: int | None = None,
+    progress: run.Progress | None = None,
+) -> Validation:
+    """Execute the simulator's runs of ``wanted`` that ``store`` lacks, beside the kernel's numbers in ``earlier``.
+
+    ``wanted`` is the set of `again.cells_of` for ``earlier``. Raises UserError if the simulator fails, OSError if a
+    record cannot be written.
+    """
+    own = _by_cell(wanted, _parts(wanted, store, workers, progress, ("sim",), {"sim": 0.5, "again": 0.5}))
+    cells = zip(wanted.cells, earlier.results, own["sim"], own["again"], strict=True)
+    results = [result.beside(before, cell, sim, again) for cell, before, sim, again in cells]
+    return _validation(wanted, earlier.kernel, results)
+
+
+def _parts(
+    wanted: Set,
+    store: Store | None,
+    workers: int | None,
+    progress: run.Progress | None,
+    on: Sequence[str],
+    costs: Mapping[str, float],
+) -> dict[str, list[Record]]:
+    """Return the records of each part in ``costs``, in the order of cells and seeds."""
     found: dict[str, list[Record]] = {}
     begun = 0.0
-    for part, share in COSTS.items():
+    for part, share in costs.items():
         seeds = wanted.other_seeds if part == "again" else wanted.seeds
         scenarios = [{**cell.scenario, "seed": seed} for cell in wanted.cells for seed in seeds]
         runs = [identity.of(on[part == "kernel"], scenario) for scenario in scenarios]
         shown = completing.part(progress or (lambda _: None), begun, share)
         found[part] = _records(runs, store, workers, shown)
         begun += share
+    return found
+
+
+def _by_cell(wanted: Set, parts: Mapping[str, Sequence[Record]]) -> dict[str, list[Sequence[Record]]]:
+    """Return the records of each part, cell by cell."""
     count = len(wanted.seeds)
-    results = []
-    for position, cell in enumerate(wanted.cells):
-        own = slice(position * count, (position + 1) * count)
-        results.append(result.of_records(cell, found["sim"][own], found["kernel"][own], found["again"][own]))
+    starts = range(0, len(wanted.cells) * count, count)
+    return {part: [records[start : start + count] for start in starts] for part, records in parts.items()}
+
+
+def _validation(wanted: Set, kernel: Mapping[str, str], results: Sequence[result.Result]) -> Validation:
+    from goodqueue._goodqueue import VERSION
+
     today = datetime.now(UTC).date().isoformat()
-    about = result.kernel_of(found["kernel"])
-    about |= _made_by(about["where"], engines.release(on[1]))
-    return Validation(today, VERSION, build(), about, wanted.quick, tuple(wanted.seeds), results, wanted.drawn)
+    return Validation(today, VERSION, build(), kernel, wanted.quick, tuple(wanted.seeds), results, wanted.drawn)
 
 
 def _made_by(where: str, release: str | None) -> dict[str, str]:

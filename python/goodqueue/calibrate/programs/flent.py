@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from goodqueue.calibrate import truths
 from goodqueue.calibrate.programs.program import SERVER, Claim, Port, Program, Told
 from goodqueue.errors import UserError
 
@@ -39,17 +38,17 @@ PROGRAM = Program(
     read=_read,
     claims=[
         Claim(
-            "down_mbps", "download sum, mean, Mbit/s", truths.goodput("down"),
+            "down_mbps", "download sum, mean, Mbit/s", "goodput_mbps",
             "what the path saw acknowledged of the flows down, each over its own time",
             "The mean is of netperf's interim results, which come at unequal distances on a slow link.",
         ),
         Claim(
-            "up_mbps", "upload sum, mean, Mbit/s", truths.goodput("up"),
+            "up_mbps", "upload sum, mean, Mbit/s", "up_goodput_mbps",
             "what the path saw acknowledged of the flows up, each over its own time",
             "A sender counts what it wrote: bytes in its socket's buffer have not arrived.",
         ),
         Claim(
-            "ping_mean_ms", "ping, mean, ms", truths.round_trip("mean"),
+            "ping_mean_ms", "ping, mean, ms", "round_trip_mean_ms",
             "base RTT and the mean delays of packets in both queues",
             "The mean includes five idle seconds before and after the load, and its packets are sparse.",
         ),

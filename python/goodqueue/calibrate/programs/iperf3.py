@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from goodqueue.calibrate import truths
 from goodqueue.calibrate.programs.program import SERVER, Claim, Port, Program, Told
 from goodqueue.errors import UserError
 from goodqueue.flent import programs
@@ -48,22 +47,22 @@ PROGRAM = Program(
     read=_read,
     claims=[
         Claim(
-            "goodput_mbps", "goodput, Mbit/s", truths.goodput("down"),
+            "goodput_mbps", "goodput, Mbit/s", "goodput_mbps",
             "what the path saw acknowledged of the flow, over the flow's time",
             "It says nothing of delay: the same goodput stands beside a queue of 1 ms and of 1 s.",
         ),
         Claim(
-            "retransmitted", "retransmitted", truths.dropped,
+            "retransmitted", "retransmitted", "dropped",
             "packets that the queue down dropped",
             "The queue also dropped packets of irtt and ping; a retransmission that was not needed counts here alone.",
         ),
         Claim(
-            "rtt_mean_ms", "RTT at the server, mean, ms", truths.round_trip("mean"),
+            "rtt_mean_ms", "RTT at the server, mean, ms", "round_trip_mean_ms",
             "base RTT and the mean delay of packets in the queues",
             "One smoothed RTT per second, and only at the end that sends: with -R the client's output has none.",
         ),
         Claim(
-            "rtt_max_ms", "RTT at the server, max, ms", truths.round_trip("max"),
+            "rtt_max_ms", "RTT at the server, max, ms", "round_trip_max_ms",
             "base RTT and the longest delay of a packet in the queue down",
             "A smoothed RTT once per second flattens a peak, or falls between two peaks.",
         ),

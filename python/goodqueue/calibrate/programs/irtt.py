@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from goodqueue.calibrate import truths
 from goodqueue.calibrate.programs.program import SERVER, Claim, Port, Program, Told
 from goodqueue.flent import programs
 
@@ -45,22 +44,22 @@ PROGRAM = Program(
     beside="iperf3",
     claims=[
         Claim(
-            "rtt_mean_ms", "RTT, mean, ms", truths.round_trip("mean"),
+            "rtt_mean_ms", "RTT, mean, ms", "round_trip_mean_ms",
             "base RTT and the mean delay of all packets in the queues",
             "Its packets are sparse: a discipline with a queue per flow lets them pass the load.",
         ),
         Claim(
-            "rtt_p95_ms", "RTT, p95, ms", truths.round_trip("p95"),
+            "rtt_p95_ms", "RTT, p95, ms", "round_trip_p95_ms",
             "base RTT and the 95th percentile of the delay of all packets in the queue down",
             "A percentile over time; the queue's is over packets, and more packets see a full queue.",
         ),
         Claim(
-            "rtt_max_ms", "RTT, max, ms", truths.round_trip("max"),
+            "rtt_max_ms", "RTT, max, ms", "round_trip_max_ms",
             "base RTT and the longest delay of a packet in the queue down",
             "A peak shorter than the interval falls between two packets.",
         ),
         Claim(
-            "loss_percent", "loss, percentage points", truths.loss_percent,
+            "loss_percent", "loss, percentage points", "loss_percent",
             "packets that the queues dropped, of all that arrived",
             "Some hundred packets cannot tell a loss below 1 %, and sparse flows are dropped less.",
             is_share=True,

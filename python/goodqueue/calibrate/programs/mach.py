@@ -4,7 +4,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from goodqueue.calibrate import truths
 from goodqueue.calibrate.programs.program import SERVER, Claim, Port, Program, Told
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
@@ -83,17 +82,17 @@ PROGRAM = Program(
     read=_read,
     claims=[
         Claim(
-            "idle_ms", "latency, idle, ms", truths.base,
+            "idle_ms", "latency, idle, ms", "base_rtt_ms",
             "the base RTT",
             "It is measured in silence, before the load: it is the path's, and says nothing of the queue.",
         ),
         Claim(
-            "loaded_ms", "latency, loaded, down, ms", truths.round_trip("p50"),
+            "loaded_ms", "latency, loaded, down, ms", "round_trip_p50_ms",
             "base RTT and the median delay of packets in the queue down",
             "A request waits behind what the server has written and TCP has not sent: the sender's buffer counts.",
         ),
         Claim(
-            "rpm", "RPM down", truths.per_minute,
+            "rpm", "RPM down", "round_trips_per_minute",
             "a minute over the base RTT and the median delay of packets in the queue down",
             "Half of it is the time of requests on loaded connections, which is the server's as much as the queue's.",
         ),

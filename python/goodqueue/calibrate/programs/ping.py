@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 
-from goodqueue.calibrate import truths
 from goodqueue.calibrate.programs.program import SERVER, Claim, Program, Told
 from goodqueue.errors import UserError
 
@@ -32,12 +31,12 @@ PROGRAM = Program(
     beside="iperf3",
     claims=[
         Claim(
-            "rtt_mean_ms", "RTT, mean, ms", truths.round_trip("mean"),
+            "rtt_mean_ms", "RTT, mean, ms", "round_trip_mean_ms",
             "base RTT and the mean delay of all packets in the queues",
             "One packet per second is a few samples, and they are sparse as irtt's.",
         ),
         Claim(
-            "rtt_max_ms", "RTT, max, ms", truths.round_trip("max"),
+            "rtt_max_ms", "RTT, max, ms", "round_trip_max_ms",
             "base RTT and the longest delay of a packet in the queue down",
             "The longest of a few samples is seldom the longest delay.",
         ),

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from goodqueue.record import Record
-
 SERVER = "server"
 """The name of the far end of the link."""
 
@@ -25,8 +23,8 @@ class Claim:
     key: str
     what: str
     """The number's name for a person, with its unit."""
-    truth: Callable[[Record], float | None]
-    """Returns the same number from the link's record."""
+    truth: str
+    """The key of the same number of the link's record, one of `measures.numbers`."""
     truth_is: str
     """The truth in words."""
     misses: str

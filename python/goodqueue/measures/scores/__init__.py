@@ -6,6 +6,7 @@ Each score is one file with its source. They are computed only if somebody asks 
 from collections.abc import Callable
 from functools import cache, partial
 
+from goodqueue.measures.base import base_ms
 from goodqueue.measures.metrics import DIRECTIONS, Metric, delay, goodput, mean, of_direction, queue_number
 from goodqueue.measures.scores import aim, felt, qoo
 from goodqueue.record import Record
@@ -62,7 +63,7 @@ def _aim(use: str, record: Record) -> float | None:
     added = [delay(direction, "p50")(record) for direction in DIRECTIONS]
     lost = [loss for way in DIRECTIONS if (loss := queue_number(way, "drop_percent")(record)) is not None]
     measured = aim.Measured(
-        latency=felt.base_ms(record),
+        latency=base_ms(record),
         increase=max((one for one in added if one is not None), default=None),
         jitter=felt.jitter_ms(record),
         loss=max(lost) / 100 if lost else None,

@@ -6,22 +6,12 @@ direction is empty. Where a program measured at the ends of a path, the queues a
 
 from itertools import pairwise
 
+from goodqueue.measures.base import base_ms
 from goodqueue.measures.metrics import mean
 from goodqueue.record import Record
-from goodqueue.record.reading import UNKNOWN, times_of
-from goodqueue.scenario import seconds
 
 PERCENTS = tuple(range(101))
 """The percentiles of a distribution, as `Queue.delay_percentiles_ms` has them."""
-
-
-def base_ms(record: Record) -> float | None:
-    """Return the base RTT of the path, or the shortest ping if the path is not known."""
-    text = str(record["scenario"]["path"]["rtt"])
-    if text != UNKNOWN:
-        return 1e3 * seconds(text)
-    found = [rtt for app in record["apps"] if (times := times_of(app)) and (rtt := times.get("min")) is not None]
-    return min(found, default=None)
 
 
 def round_trips_ms(record: Record, direction: str) -> list[float] | None:
