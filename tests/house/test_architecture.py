@@ -69,7 +69,8 @@ def test_only_disciplines_that_hold_any_other_know_the_registry() -> None:
     know = {
         path.relative_to(source).as_posix()
         for path in source.rglob("*.rs")
-        if not {"tests", "tests.rs"} & set(path.parts) and names.search(tests.sub("", comment.sub("", path.read_text(encoding="utf-8"))))
+        if not {"tests", "tests.rs"} & set(path.parts)
+        and names.search(tests.sub("", comment.sub("", path.read_text(encoding="utf-8"))))
     }
     containers = {"sched/htb.rs", "sched/prio.rs", "sched/stab.rs", "sched/tbf.rs"}
     trees = {"tree/build.rs", "tree/change.rs", "tree/leaf.rs", "tree/plan/change.rs", "tree/plan/read.rs"}
