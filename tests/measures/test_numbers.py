@@ -137,6 +137,7 @@ LACKS = {
     "the key series.interval, as 100ms",
     "tune codel --rate 5mbit --rtt 20ms --max voip_mos": "--max voip_mos: no run of this scenario shows it; accepted: "
     "with traffic of the kind voip, by the key traffic.N.kind",
+    "tune codel --on ok.toml --max share --min share": '--min: found "share" twice; accepted: each once',
     "tune codel --on ok.toml --want recovery_ms<9": "--want recovery_ms: no run of this scenario shows it; accepted: "
     "with the key series.interval, as 100ms",
     "fit ok.toml --vary path.rtt=1ms..9ms --observed recovery_ms=9": "--observed recovery_ms: no run of this scenario "

@@ -1,4 +1,4 @@
-"""Code that ``study``, ``suite`` and the searches share: options, executing the runs, and writing the page."""
+"""Code that verbs with ``--store`` share: options, executing the runs, and writing the page."""
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path

@@ -102,7 +102,9 @@ def _goals(large: Sequence[str], small: Sequence[str]) -> list[Goal]:
     asked = [(key, True) for key in large] + [(key, False) for key in small] or list(USUAL)
     if len(asked) > MOST_GOALS:
         raise UserError(Option("max"), f"found {len(asked)} goals; accepted: at most {MOST_GOALS}")
-    found = numbers.find([key for key, _ in asked], Option("max" if large else "min"))
+    for option, keys in (("max", large), ("min", small)):
+        numbers.find(keys, Option(option))
+    found = numbers.find([key for key, _ in asked], Option("min"))  # refuses one that is in both
     return [Goal(metric, is_large) for metric, (_, is_large) in zip(found, asked, strict=True)]
 
 
