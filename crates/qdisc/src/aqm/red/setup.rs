@@ -241,8 +241,8 @@ mod tests {
     /// The weight: `burst 50` over 30 packets needs 21, and (1 - (31/32)^50) * 32 = 25.5 is the first sum that reaches
     /// it (the sum for 16 is 15.4). The cell: 800 us are 12500 ticks and -ln(31/32)/12500 = 2.54e-6, so 31 shifts last
     /// 12.2e6 ticks. 2^15 is the first cell length of which less than 512 fit into that time. 13 of these cells are
-    /// 1.08. (A table in microseconds would have cells of 2^11.) The last set-up passed no max_P to the kernel, so max_P
-    /// follows from Plog 21.
+    /// 1.08. (A table in microseconds would have cells of 2^11.) The last set-up passed no max_P to the kernel, so
+    /// max_P follows from Plog 21.
     #[test]
     fn the_set_up_is_that_of_tc() {
         const W5: &[usize] = &[
