@@ -62,7 +62,7 @@ def test_bash_completes_verbs_and_options(command: Path) -> None:
         (["sweep", "x.toml", "--set", "traffic.0.start_sp"], ["traffic.0.start_spread="]),
         (["sweep", "x.toml", "--metric", "voip_m"], ["voip_mos"]),
         (["plot", "ell"], ["ellipse"]),
-        (["plot", "time", "s", "--metric", "cwnd"], ["cwnd_packets"]),
+        (["plot", "time", "s", "--metric", "cwnd"], ["cwnd_packets", "cwnd_mean_packets"]),
         (["list", "traffic", "tmi"], ["tmix"]),
         (["list", "cc", "cub"], ["cubic"]),
         (["study", "khad"], ["khademi2013"]),
