@@ -13,7 +13,7 @@ from goodqueue.studies.wording import significant
 WITHIN = ("reproduced", "close")
 """The verdicts of a measured value that is within the study's tolerance."""
 
-WAYS = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "not_run": ("is not tested", "are not tested")}
+VERBS = {"holds": ("holds", "hold"), "fails": ("fails", "fail"), "not_run": ("is not tested", "are not tested")}
 """Words for one and for several claims, by their verdict."""
 
 RULES = (
@@ -44,13 +44,13 @@ def describe(result: Result) -> str:
 
 def _sentences(moved: Moved) -> list[str]:
     """Return what moved: claims by the way they went, values, and measured numbers."""
-    ways = [one.now["verdict"] for one in moved.claims]
-    went = ", ".join(f"{_times(ways.count(way), *WAYS[way])} now" for way in dict.fromkeys(ways))
-    claims = f"{_times(len(ways), 'claim', 'claims') if ways else 'No claim'} of {moved.of_claims} moved"
+    verdicts = [one.now["verdict"] for one in moved.claims]
+    went = ", ".join(f"{_times(verdicts.count(verdict), *VERBS[verdict])} now" for verdict in dict.fromkeys(verdicts))
+    claims = f"{_times(len(verdicts), 'claim', 'claims') if verdicts else 'No claim'} of {moved.of_claims} moved"
     has = "has" if len(moved.values) == 1 else "have"
     values = f"{_times(len(moved.values), 'value', 'values')} of {moved.of_values} {has} another verdict"
     return [
-        f"{claims} since {moved.was.title}{f': {went}' if ways else ''}.",
+        f"{claims} since {moved.was.title}{f': {went}' if verdicts else ''}.",
         f"{values}. Of {moved.of_numbers} numbers that both results measured, {moved.numbers} differ.",
         *moved.apart,
     ]
