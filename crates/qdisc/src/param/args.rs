@@ -109,12 +109,14 @@ impl Args {
         self.values[place] = value.value();
     }
 
-    /// Returns whether the line of the change that made these parameters named `param`.
+    /// Returns whether the line of the change that made these parameters named the parameter `name`.
+    #[cfg(feature = "emulation")]
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.position(name).is_some_and(|index| self.named.get(index) == Some(&true))
     }
 
     /// Returns whether a change made these parameters.
+    #[cfg(feature = "emulation")]
     pub(crate) fn is_change(&self) -> bool {
         !self.named.is_empty()
     }
@@ -128,6 +130,7 @@ impl Args {
 
     /// Gives the parameter `name` the value that it has in `other`, if the line of the change did not name it. It
     /// counts as not given then.
+    #[cfg(feature = "emulation")]
     pub(crate) fn take_unnamed(&mut self, name: &str, other: &Self) {
         if let Some(index) = self.position(name).filter(|_| !self.is_named(name)) {
             (self.values[index], self.given[index]) = (other.values[index], false);
