@@ -4,7 +4,7 @@ use super::super::change::Work;
 use super::super::curve::{Curve, Running, Spec};
 use super::super::id::Id;
 use super::class::eligible_of;
-use super::{Hfsc, TICK};
+use super::{Hfsc, ticks};
 use crate::packet::Packet;
 use crate::signal::Owner;
 use goodqueue_units::Instant;
@@ -21,7 +21,7 @@ impl<P: Packet> Hfsc<P> {
         owner: &mut O,
     ) {
         let Some(at) = self.find(id) else { return };
-        let time = now.as_nanos() >> TICK;
+        let time = ticks(now);
         let [rsc, fsc, usc] = curves.map(|spec| spec.map(Curve::new));
         let class = &mut self.classes[at as usize];
         let (had_rt, had_ls) = (class.rsc.is_some(), class.fsc.is_some());
