@@ -364,9 +364,9 @@ impl Bench {
             self.sorted_anew = self.next_id;
         }
         self.limit = limit_of(self.qdisc.args());
-        let keeps = ["fq", "pfifo", "bfifo", "pfifo_head_drop", "tbf"];
+        let keeps = ["fq", "pfifo", "bfifo", "pfifo_head_drop", "tbf", "netem"];
         if keeps.contains(&self.qdisc.args().spec.name) {
-            // Linux keeps the packets of throttled flows, and those of fifos, above a smaller limit.
+            // Linux keeps above a smaller limit the packets of throttled flows, of fifos and of `netem`.
             let Backlog { packets, bytes } = self.qdisc.backlog();
             self.limit.packets = self.limit.packets.saturating_add(packets);
             self.limit.bytes = self.limit.bytes.saturating_add(bytes);
