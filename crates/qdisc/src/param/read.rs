@@ -67,7 +67,7 @@ impl Args {
         let mut line = Line::over(&mut args, reading);
         line.read(words.split_whitespace(), |_, line| (spec.read_child)(line))?;
         if let Some(begin_anew) = spec.begins_anew {
-            args.named = line.set;
+            args.named = line.named();
             begin_anew(&mut args, &Self::defaults(spec));
             args.named.clear();
         }
@@ -121,6 +121,7 @@ impl Args {
             Some(child) => child.changed(line),
             None => Err(Error("found one; accepted: none, as the qdisc was made without".to_string())),
         })?;
+        let named = line.named();
         let set: Vec<bool> = line.set;
         for (index, param) in self.spec.params.iter().enumerate() {
             let taken_back = param.takes_back.and_then(|name| args.position(name));
@@ -130,7 +131,7 @@ impl Args {
                 }
             }
         }
-        args.named = set;
+        args.named = named;
         if let Some(begin_anew) = self.spec.begins_anew {
             begin_anew(&mut args, self);
         }
@@ -266,6 +267,12 @@ impl<'a> Line<'a> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Returns whether the line names each parameter. A word that `tc` takes once does not count as set while it is
+    /// zero, but it is named.
+    fn named(&self) -> Vec<bool> {
+        self.set.iter().zip(&self.said).map(|(is_set, said)| *is_set || said.is_some()).collect()
     }
 
     /// Gives the parameter the `value` that the words `said` stand for.

@@ -55,7 +55,8 @@ pub struct Tree<P> {
     args: Args,
     link: Link,
     is_work_conserving: bool,
-    /// Whether the last call of the link found nothing to send, so that the link asks again after each timer.
+    /// Whether the last call of the link found nothing to send and nothing has come since, so that the link asks again
+    /// after each timer.
     is_idle: bool,
     /// When the clock of a law ticked on an idle link. The link asks then, and Linux's does not.
     ticked: Option<Instant>,
@@ -105,7 +106,8 @@ impl<P: Packet> Tree<P> {
 
 impl<P: Packet> Qdisc<P> for Tree<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
-        self.ticked = None;
+        // An arrival makes the link ask. An owner that does not ask at once is no idle link either.
+        (self.is_idle, self.ticked) = (false, None);
         let words = fields::of(&packet, owner);
         match self.root.offer(now, packet, &words, owner) {
             Offered::Queued => Enqueued::Success,

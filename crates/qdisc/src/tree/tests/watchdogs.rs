@@ -82,3 +82,16 @@ fn an_idle_link_does_not_ask_at_the_tick_of_a_law() {
         [(1000, 0), (490_957_171, 1), (493_379_571, 3), (532_077_171, 5), (534_499_571, 2), (592_637_171, 6)];
     assert_eq!(left[..6], linux);
 }
+
+/// An owner may offer a packet and ask only after a law's clock has ticked. The link was not idle then, so the packet
+/// must not wait for the next tick.
+#[test]
+fn a_packet_that_nobody_asked_for_leaves_after_a_tick() {
+    let tree = "tc qdisc add dev e root handle 1: hfsc default 1; \
+        tc class add dev e parent 1: classid 1:1 hfsc ls m2 1mbit; tc qdisc add dev e parent 1:1 pie";
+    let (mut qdisc, mut owner) = (AnyQdisc::parse(tree, &LINK).unwrap(), Noted::default());
+    qdisc.enqueue(Instant::ZERO, Plain::new(1514), &mut owner);
+    let tick = qdisc.next_timer().unwrap();
+    qdisc.on_timer(tick, &mut owner);
+    assert!(qdisc.dequeue(tick, &mut owner).is_some());
+}

@@ -60,6 +60,15 @@ fn distribution_and_ecn_stay_and_each_line_is_judged_alone() {
     }
 }
 
+/// A loss of zero is a word of the line, too, and its correlation brings that of `duplicate`. The printed line must say
+/// so, or a record would be read back as another line.
+#[test]
+fn a_loss_of_zero_is_named() {
+    let shown = line("loss 0 0 duplicate 2% 25%", &[]);
+    assert_eq!(shown, "limit 1000 loss 0 0  duplicate 2 25");
+    assert_eq!(line(&shown, &[]), shown);
+}
+
 /// The three correlations of `TCA_NETEM_CORR` come together, with those of `reorder` and `corrupt`, and otherwise stay.
 #[test]
 fn the_correlations_of_delay_loss_and_duplicate_come_together() {
