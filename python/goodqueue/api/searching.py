@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,18 +11,19 @@ from goodqueue._goodqueue import VERSION
 from goodqueue.api import asking, showing
 from goodqueue.record import Scenario
 from goodqueue.run import Progress
+from goodqueue.search.attack.question import Attack
 from goodqueue.search.runner import Runner
+from goodqueue.show.answer import Answer, Part
 from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
-    from goodqueue.search.attack import Attack
+    from goodqueue.search.attack.work import Finds
     from goodqueue.search.fitting import Fit
     from goodqueue.search.sensitivity import Sensitivity
     from goodqueue.search.tuning import Tuning
     from goodqueue.store import Store
 
 
-@dataclass(frozen=True, repr=False)
 class Search(showing.Shown):
     """The result of a search.
 
@@ -31,21 +31,28 @@ class Search(showing.Shown):
     >>> from goodqueue.traffic import BULK
     >>> link = {"duration": "4s", "warmup": "1s", "bottleneck": {"rate": "4mbit", "qdisc": "pfifo"},
     ...         "path": {"rtt": "20ms"}, "traffic": [{"kind": BULK}]}
-    >>> found = gq.fit(link, vary={"bottleneck.rate": "2mbit..9mbit"}, observed={"goodput_mbps": (5.0, 0.1)},
-    ...                evaluations=60, progress=False)
-    >>> found.data["settings"]["bottleneck.rate"]["is_told"]
+    >>> search = gq.fit(link, vary={"bottleneck.rate": "2mbit..9mbit"}, observed={"goodput_mbps": (5.0, 0.1)},
+    ...                 evaluations=60, progress=False)
+    >>> search.data["settings"]["bottleneck.rate"]["is_told"]
     True
     """
 
-    result: "Attack | Sensitivity | Tuning | Fit"
-    """What was found, from which the tables are made."""
-    data: Mapping[str, Any]
-    """The same as JSON has it: what ``--json`` prints."""
-    shown: Sequence[str | Table]
+    def __init__(self, answer: Answer, verb: str) -> None:
+        """Show ``answer``, to the question of ``verb``."""
+        self.answer = answer
+        """The sentences, tables and figures, in their order."""
+        self.result: Finds | Sensitivity | Tuning | Fit = answer.result
+        """What they are made from."""
+        self.data: Mapping[str, Any] = json.loads(json.dumps(answer.as_json(verb)))
+        """The same as JSON has it: what ``--json`` prints."""
 
-    def _parts(self) -> tuple[str, list[Table], list[str]]:
-        words = [one for one in self.shown if isinstance(one, str) and one]
-        return "\n".join(words[:1]), [one for one in self.shown if isinstance(one, Table)], words[1:]
+    def _parts(self) -> Sequence[Part]:
+        return self.answer.parts
+
+
+RETURNS = "A `Search`. Its ``data`` is what ``--json`` prints."
+
+attack = asking.function(Attack, Search, RETURNS)
 
 
 def _made(result: Any, as_json: Callable[[Any, str], Any], parts: Callable[[Any], Iterable[str | Table]]) -> Search:
@@ -57,67 +64,6 @@ def _pairs(name: str, given: object) -> list[str]:
     if not isinstance(given, Mapping):
         return asking.words(name, given)
     return [f"{key}={value if isinstance(value, str) else ','.join(map(str, value))}" for key, value in given.items()]
-
-
-@asking.in_words_of_python
-def attack(
-    subject: str,
-    property: str | Sequence[str],  # noqa: A002 - the command line's name, as max and min below
-    *,
-    bound: Mapping[str, str] | Sequence[str] = (),
-    without: str | None = None,
-    qdisc: str | Sequence[str] = (),
-    cc: str | Sequence[str] = (),
-    ecn: bool = False,
-    evaluations: int = 2000,
-    finds: int = 1,
-    method: str = "tpe",
-    draw_seed: int = 1,
-    kernel: str | None = None,
-    store: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    progress: bool = True,
-) -> Search:
-    """Find scenarios in which a property of a discipline or of a congestion control breaks.
-
-    Args:
-        subject: A tc line, a congestion control, or ``FILE.py:CLASS``.
-        property: Conditions that must all hold, such as ``"drop_percent >= 3"``, or a name such as ``"delay"``.
-        bound: Narrower ranges: ``{"rate": "10..100"}``.
-        without: What to leave out: ``"cbr,loss"``.
-        qdisc: The lines of the link, for a congestion control. If empty, pfifo.
-        cc: The flows' congestion controls. If empty, cubic, reno and bbr.
-        ecn: Whether the flows use ECN.
-        evaluations: The most scenarios to try.
-        finds: The number of different finds after which the search ends.
-        method: ``"tpe"``, ``"random"`` or ``"nsga2"``.
-        draw_seed: Draws what the search tries.
-        kernel: A release of Linux, such as ``"6.1"``, that runs what is found.
-        store: A folder that keeps each run. A run that is in it is not run again.
-        workers: Number of threads; the result does not depend on it. If None, all cores.
-        progress: Whether a terminal shows a progress bar.
-
-    Returns:
-        A `Search`. Its ``data["finds"]`` has the scenarios.
-
-    Raises:
-        UserError: An argument is refused.
-    """
-    from goodqueue.search import attack as attacking
-    from goodqueue.search import attack_show, request
-    from goodqueue.search.evaluating import Evaluator
-
-    said = request.World(_pairs("bound", bound), without, asking.words("qdisc", qdisc), asking.words("cc", cc), ecn)
-    plan = request.attack(
-        subject, asking.words("property", property), said, method, draw_seed, evaluations, finds, kernel
-    )
-
-    def work(note: Progress, kept: "Store | None") -> "Attack":
-        runner = Runner(executors.local(workers), kept)
-        return attacking.carry_out(plan, Evaluator(plan.subject, plan.broken.conditions, runner), note)
-
-    found = asking.working(f"{evaluations} scenarios", store, progress, work)
-    return _made(found, attack_show.as_json, attack_show.parts)
 
 
 @asking.in_words_of_python
