@@ -55,11 +55,23 @@ def _listed(option: Option, value: Any) -> str:
     return ",".join(_texts(option, value))
 
 
+def _scenario(option: Option, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not isinstance(value, str | os.PathLike):
+        raise UserError(option, f"found {quoted(value)}; accepted: a file's path, or a dict")
+    return _path(option, value)
+
+
 def whole(least: int, most: int = options.MOST) -> Reader:
     """Return the reader of a whole number within bounds."""
     return Reader(lambda option, value: options.whole(option, _plain(value), least, most), "int")
 
 
+Source = str | dict[str, Any]
+"""A scenario: the path of its file, or its tables."""
+
+SCENARIO = Reader(_scenario, "str | os.PathLike[str] | Mapping[str, Any]")
 TEXT = Reader(options.text, "str")
 PATH = Reader(_path, "str | os.PathLike[str]")
 FLAG = Reader(_flag, "bool")

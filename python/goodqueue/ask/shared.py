@@ -4,7 +4,15 @@ from typing import Any
 
 from goodqueue import options
 from goodqueue.ask.fields import option
-from goodqueue.ask.readers import PAIRS, PATH, TEXT, TEXTS, whole
+from goodqueue.ask.readers import PAIRS, PATH, TEXT, TEXTS, Source, whole
+
+REPORT = "Write a report and the data."
+"""The sentence of ``--out`` where the folder has nothing else."""
+
+
+def name_of(source: Source) -> str:
+    """Return the name of a scenario in sentences: its file, if it has one."""
+    return source if isinstance(source, str) else "scenario"
 
 
 def store() -> Any:
@@ -44,10 +52,10 @@ def method() -> Any:
     return option("NAME", "tpe, random, or nsga2.", "tpe")
 
 
-def metric(default: tuple[str, ...] = ()) -> Any:
-    """Declare the metrics of the tables."""
+def metric(otherwise: str) -> Any:
+    """Declare the metrics of the tables. ``otherwise`` says which, if none are asked for."""
     text = "What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
-    return option("NAME", text, default, reader=TEXTS, completes="metric")
+    return option("NAME", text, reader=TEXTS, otherwise=otherwise, completes="metric")
 
 
 def sets() -> Any:
