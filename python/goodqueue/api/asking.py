@@ -14,7 +14,7 @@ from goodqueue import store as stores
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.scenario import asked
 
 Source = str | os.PathLike[str] | Mapping[str, Any]

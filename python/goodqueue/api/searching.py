@@ -11,7 +11,7 @@ from goodqueue import executors
 from goodqueue._goodqueue import VERSION
 from goodqueue.api import asking, showing
 from goodqueue.record import Scenario
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.search.runner import Runner
 from goodqueue.show.tables import Table
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.errors import UserError
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
 
 
 def fit(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.errors import UserError
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
 
 USUAL = ["delay_p95_ms", "goodput_mbps"]
 """The metrics, unless others are asked for."""

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError
 from goodqueue.files import output
 from goodqueue.pages import Code, Figure, Section, Text, draw, render
 from goodqueue.record import Record
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.scenario import toml
 from goodqueue.search import attack_show
 from goodqueue.search.attack import FRESH, Attack, Find
@@ -68,7 +68,7 @@ def _figure(folder: Path, found: Attack, one: Find, number: int) -> Figure:
     named = {found.plan.subject.line: series}
     named |= {other: instead(series, found.plan.subject, other) for other in others}
     records: dict[str, Record] = {
-        name: json.loads(run.one_text(scenarios.resolve(scenario))) for name, scenario in named.items()
+        name: json.loads(running.one_text(scenarios.resolve(scenario))) for name, scenario in named.items()
     }
     caption = "The delay of the queue over time, with the first of the seeds that the search had not seen."
     figure = course.figure(groups(list(records.values()), list(records)), "delay_ms")
