@@ -55,7 +55,7 @@ def page() -> str:
 def _source(name: str) -> tuple[ast.ClassDef | ast.FunctionDef, object]:
     """Return the definition of ``gq.NAME`` in its file, and the object."""
     found = getattr(gq, name)
-    found = inspect.unwrap(found.__call__ if inspect.ismodule(found) else found)
+    found = inspect.unwrap(found)
     if hasattr(found, "__signature__"):
         return _made(found), found
     return _defined(Path(inspect.getfile(found)), found.__name__), found

@@ -45,7 +45,7 @@ def drawn(number: int) -> dict[str, Any]:
 
 
 def _drawn(random: np.random.Generator, number: int) -> dict[str, Any]:
-    qdisc = str(random.choice(fit_request.LINES))
+    qdisc = str(random.choice(plan.LINES))
 
     def log(low: float, high: float) -> float:
         return float(f"{math.exp(random.uniform(math.log(low), math.log(high))):.3g}")

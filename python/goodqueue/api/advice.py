@@ -3,10 +3,10 @@
 import os
 from collections.abc import Sequence
 
-from goodqueue.advise import checking, framing, show, trying, tuned
-from goodqueue.advise import question as asking_of
-from goodqueue.advise.answer import Advice as Answer
-from goodqueue.advise.answer import Change, Check, Doubt, Tried
+from goodqueue.advice import checking, framing, show, trying, tuned
+from goodqueue.advice import question as asking_of
+from goodqueue.advice.answer import Advice as Answer
+from goodqueue.advice.answer import Change, Check, Doubt, Tried
 from goodqueue.api import asking, showing
 from goodqueue.show import terminal
 from goodqueue.show.answer import Code, Part

@@ -15,7 +15,7 @@ from goodqueue.ask.question import Question
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.scenario import asked as scenarios
 from goodqueue.show.answer import Answer
 

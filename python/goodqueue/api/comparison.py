@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare as comparing
+from goodqueue import comparison as comparing
 from goodqueue import engines
 from goodqueue.api import asking, frames, showing
-from goodqueue.compare import Entry, request
-from goodqueue.compare import tables as tabled
+from goodqueue.comparison import Entry, request
+from goodqueue.comparison import tables as tabled
 from goodqueue.errors import UserError, quoted, said
 from goodqueue.files import output
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers

@@ -11,7 +11,7 @@ from goodqueue.ask.fields import KEY, Field
 from goodqueue.errors import Option
 
 if TYPE_CHECKING:
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
     from goodqueue.show.answer import Answer
     from goodqueue.store import Store
 

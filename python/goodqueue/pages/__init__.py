@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
 
 WIDE = 144
 """The width in characters of a table that fits in a window of 1200 pixels. A page splits a wider table."""

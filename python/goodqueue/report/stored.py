@@ -16,11 +16,11 @@ from goodqueue.pages import render
 from goodqueue.record import Scenario
 from goodqueue.report import sections
 from goodqueue.report.meanings import STORED
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.show.answer import Code, Section, Terms
 from goodqueue.store import Store, results
 from goodqueue.store.results import Loose
-from goodqueue.sweep import result
+from goodqueue.sweeps import result
 
 ACCEPTED = "a store, a record in JSON, or a folder that study, compare, sweep or validate made"
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
     from goodqueue.show import layout
     from goodqueue.show.answer import Part
     from goodqueue.show.tables import Table

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.record import Record
 from goodqueue.scenario import toml
@@ -124,7 +124,7 @@ def _figure(result: Finds, find: Find) -> "Figure":
     named = {result.plan.subject.line: series}
     named |= {other: instead(series, result.plan.subject, other) for other in others}
     records: dict[str, Record] = {
-        name: json.loads(run.one_text(scenarios.resolve(scenario))) for name, scenario in named.items()
+        name: json.loads(running.one_text(scenarios.resolve(scenario))) for name, scenario in named.items()
     }
     figure = course.figure(groups(list(records.values()), list(records)), "delay_ms")
     assert figure is not None  # the runs have the series
