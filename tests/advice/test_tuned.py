@@ -8,9 +8,10 @@ from goodqueue import executors, scenario
 from goodqueue.advice import candidates, question, tuned
 from goodqueue.advice.candidates import Candidate
 from goodqueue.advice.question import Question
-from goodqueue.search import tune_show, tuning
 from goodqueue.search.runner import Runner
-from goodqueue.search.tuning import Plan
+from goodqueue.search.tune import answer
+from goodqueue.search.tune import work as tuning
+from goodqueue.search.tune.work import Plan
 
 
 def asked(link: str, rtt: str = "30ms", down: str = "2mbit") -> Question:
@@ -80,12 +81,12 @@ def test_the_answer_is_tunes(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(found.tried) == 16
     assert all(one.line.startswith("bandwidth ") for one in found.tried)
     assert found.held_out_runs == 4
-    said = tune_show.answer(found)
+    said = answer.sentence(found)
     assert "bandwidth 1900kbit down and 950kbit up, rtt 100ms" in said
     if found.best is not None:
         assert found.best.candidate.line in said
         assert "ping_rtt_p95_ms × " in said
-    assert tune_show.as_json(found, "1")["goals"] == [
+    assert answer.of(found).data["goals"] == [
         {"metric": "ping_rtt_p95_ms", "better": "low"},
         {"metric": "goodput_mbps", "better": "high"},
         {"metric": "up_goodput_mbps", "better": "high"},

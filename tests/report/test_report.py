@@ -15,10 +15,10 @@ import pytest
 import needs
 from conftest import SCENARIO, TOML, Result
 from goodqueue import pages, running
-from goodqueue.pages import Code, Findings, Section, Terms
 from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
 from goodqueue.report import figures, sections
+from goodqueue.show.answer import Code, Findings, Section, Terms
 from goodqueue.show.tables import Table
 
 Command = Callable[..., Result]

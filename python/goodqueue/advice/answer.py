@@ -9,7 +9,7 @@ from goodqueue.comparison import estimate_json
 from goodqueue.measures.stats import Estimate
 
 if TYPE_CHECKING:
-    from goodqueue.search.tuning import Tuning
+    from goodqueue.search.tune.work import Tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,16 +208,16 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "why_not": advice.kernel or None,
             "checks": [{**asdict(one), "off_percent": one.percent} for one in advice.checks],
         },
-        "tuned": _tuned_json(advice.tuning, version),
+        "tuned": _tuned_json(advice.tuning),
     }
 
 
-def _tuned_json(found: "Tuning | str | None", version: str) -> dict[str, Any] | None:
-    from goodqueue.search import tune_show
+def _tuned_json(found: "Tuning | str | None") -> dict[str, Any] | None:
+    from goodqueue.search.tune import answer
 
     if found is None or isinstance(found, str):
         return None if found is None else {"why_not": found}
-    return tune_show.as_json(found, version)
+    return answer.of(found).as_json("tune")
 
 
 def _tried_json(one: Tried) -> dict[str, Any]:

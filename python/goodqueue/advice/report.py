@@ -8,9 +8,10 @@ from goodqueue.advice import candidates, scenarios, show
 from goodqueue.advice.answer import Advice, as_json
 from goodqueue.advice.scenarios import Truth
 from goodqueue.files import output
-from goodqueue.pages import REPORT, Code, Findings, Part, Section, Text, render
+from goodqueue.pages import REPORT, Part, render
 from goodqueue.record import Scenario
 from goodqueue.scenario.toml import to_toml
+from goodqueue.show.answer import Code, Findings, Section, Text
 
 WRITTEN = "report.html, with results.json and both scenarios beside it"
 """The files in the folder of ``--out``."""

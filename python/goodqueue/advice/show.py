@@ -187,7 +187,7 @@ def _why_not(gain: Gain) -> str:
 
 def tuned(advice: Advice) -> Iterator[str]:
     """Yield what tuning the line found, if it was asked for."""
-    from goodqueue.search import tune_show
+    from goodqueue.search.tune.answer import sentence
 
     if isinstance(advice.tuning, str):
         yield f"Not tuned: {advice.tuning}."
@@ -195,7 +195,7 @@ def tuned(advice: Advice) -> Iterator[str]:
         best = advice.tuning.best
         gains = [abs(one.mean) / TENTH for one in best.gains if one is not None] if best else []
         unfelt = f" Nobody feels less than {NOTICED:g} points: keep the line." if gains and max(gains) < NOTICED else ""
-        yield f"Tuned: {tune_show.answer(advice.tuning)}{unfelt}"
+        yield f"Tuned: {sentence(advice.tuning)}{unfelt}"
 
 
 def doubts(advice: Advice) -> Iterator[str]:

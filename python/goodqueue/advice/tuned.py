@@ -20,13 +20,13 @@ from goodqueue.advice.question import Question
 from goodqueue.advice.scenarios import Truth
 from goodqueue.measures import numbers
 from goodqueue.record import Scenario
-from goodqueue.search import tuning
 from goodqueue.search.cases import Case
 from goodqueue.search.facts import Facts, Number
 from goodqueue.search.knobs import TIMES
 from goodqueue.search.ranges import Range
 from goodqueue.search.runner import Runner
-from goodqueue.search.tuning import Goal, Plan
+from goodqueue.search.tune import work as tuning
+from goodqueue.search.tune.work import Goal, Plan
 
 EVALUATIONS = 48
 """The candidates, as many as for docs/tuned.md."""

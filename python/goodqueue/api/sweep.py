@@ -13,7 +13,7 @@ from goodqueue.errors import Option, Place, UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import notes, terminal
-from goodqueue.show.tables import Table
+from goodqueue.show.answer import Part
 from goodqueue.sweeps import carrying, pages, result, show
 from goodqueue.sweeps import grid as grids
 from goodqueue.sweeps.result import Values
@@ -137,9 +137,9 @@ class Sweep(showing.Shown):
         if metric not in known:
             raise UserError("metric", f"found {quoted(metric)}; accepted: {', '.join(known)}")
 
-    def _parts(self) -> tuple[str, list[Table], list[str]]:
-        found = self.result
-        return show.describe(found), show.tables(found), [*show.certainty(found), *self.failures]
+    def _parts(self) -> Sequence[Part]:
+        sweep = self.result
+        return [show.describe(sweep), *show.tables(sweep), *show.certainty(sweep), *self.failures]
 
 
 @asking.in_words_of_python

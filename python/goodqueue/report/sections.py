@@ -12,7 +12,7 @@ from goodqueue.comparison import tables as comparison_tables
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
 from goodqueue.measures import metrics
-from goodqueue.pages import Code, Figure, Findings, Part, Section, Terms, Text
+from goodqueue.pages import Figure, Part
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
@@ -22,6 +22,7 @@ from goodqueue.record.reading import source_of
 from goodqueue.report import figures
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels, tables
+from goodqueue.show.answer import Code, Findings, Section, Terms, Text
 from goodqueue.show.tables import Column, Table, number
 from goodqueue.store import Store, results
 from goodqueue.studies import published, trivial, wording

@@ -12,11 +12,12 @@ from goodqueue import store
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
-from goodqueue.pages import Code, Section, Terms, render
+from goodqueue.pages import render
 from goodqueue.record import Scenario
 from goodqueue.report import sections
 from goodqueue.report.meanings import STORED
 from goodqueue.running import Progress
+from goodqueue.show.answer import Code, Section, Terms
 from goodqueue.store import Store, results
 from goodqueue.store.results import Loose
 from goodqueue.sweeps import result

@@ -66,7 +66,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Indices:
     """The result."""
 
     plan: Plan
@@ -117,7 +117,7 @@ def _scenario(planned: Plan, values: Sequence[float]) -> Scenario:
 
 def carry_out(
     planned: Plan, store: Store | None, execute: executors.Executor, progress: Callable[[float], None]
-) -> Sensitivity:
+) -> Indices:
     """Run all points and compute the indices. Raises UserError if a point is refused, or has no number."""
     wanted = [
         [identity.of("sim", {**_scenario(planned, row), "seed": seed}) for seed in planned.seeds]
@@ -137,7 +137,7 @@ def carry_out(
         means = [_mean([numbers[one.key][column] for one in row], metric, planned, at) for at, row in enumerate(wanted)]
         indices[metric.key] = _indices(planned, means)
         spread[metric.key] = (min(means), sum(means) / len(means), max(means))
-    return Sensitivity(planned, len(numbers), indices, spread)
+    return Indices(planned, len(numbers), indices, spread)
 
 
 def _mean(found: Sequence[float | None], metric: Metric, planned: Plan, at: int) -> float:

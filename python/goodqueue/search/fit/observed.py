@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from goodqueue._goodqueue import jain
 from goodqueue.record import Record
-from goodqueue.search.fitting import Observed
+from goodqueue.search.fit.work import Observed
 
 Numbers = dict[str, float]
 

@@ -1,15 +1,18 @@
-"""Reads what ``goodqueue fit`` is asked for: a measurement, or a scenario with numbers. It refuses before any run."""
+"""Makes the plan of a fit: of a measurement, or of a scenario with numbers. It refuses before any run."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from goodqueue import scenario as scenarios
+from goodqueue.ask import shared
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import numbers
 from goodqueue.measures.frames import carried
 from goodqueue.record import Scenario
-from goodqueue.search import fitting, observed, ranges
-from goodqueue.search.fitting import Observed, Plan
+from goodqueue.scenario import asked
+from goodqueue.search import ranges
+from goodqueue.search.fit import observed, work
+from goodqueue.search.fit.question import Fit
+from goodqueue.search.fit.work import Observed, Plan
 from goodqueue.search.ranges import Choice, Range
 
 LINES = ("pfifo", "pfifo_head_drop", "codel", "pie", "fq_codel", "cake")
@@ -31,64 +34,61 @@ ERROR = 0.05
 """The error of a number, as a share of it, if the user does not say it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the user says beside the file."""
-
-    vary: Sequence[str]
-    observed: Sequence[str]
-    sets: Sequence[str]
-    lines: Sequence[str]
+def of(question: Fit) -> Plan:
+    """Return the plan of a scenario (a dict, or a file in TOML), or of a measurement. Raises UserError."""
+    if isinstance(question.source, dict) or question.source.endswith(".toml"):
+        return _of_scenario(question)
+    return _of_measurement(question.source, question)
 
 
-def of_scenario(name: str, base: Scenario, asked: Asked, evaluations: int, seed: int) -> Plan:
+def _of_scenario(question: Fit) -> Plan:
     """Return the plan for a scenario with measured numbers. Raises UserError."""
-    scenarios.apply(base, asked.sets)
-    if asked.lines:
+    base, _ = asked.base(question.source, {}, question.set)
+    if question.qdisc:
         raise UserError(Option("qdisc"), "found for a scenario; accepted: --vary bottleneck.qdisc=LINE,LINE")
-    found = [_observed(text) for text in asked.observed]
-    if not found:
+    observations = [_observed(text) for text in question.observed]
+    if not observations:
         raise UserError(Option("observed"), "missing; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR, once or more")
-    metrics = numbers.find([one.name for one in found], Option("observed"))
-    varied, choices = ranges.read_all(asked.vary)
+    metrics = numbers.find([number.name for number in observations], Option("observed"))
+    varied, choices = ranges.read_all(question.vary)
     if not varied and not choices:
         raise UserError(Option("vary"), f"missing; accepted: {ranges.ACCEPTED}, or KEY=WORD,WORD")
-    made = Plan(
-        name,
+    plan = Plan(
+        shared.name_of(question.source),
         base,
         varied,
         choices,
-        found,
+        observations,
         lambda record: {metric.key: metric.pick(record) for metric in metrics},
-        evaluations,
-        seed,
+        question.evaluations,
+        question.draw_seed,
     )
-    fitting.check(made)
-    numbers.check(metrics, [one for _, ends, _ in fitting.ends(made) for one in ends], Option("observed"))
-    return made
+    work.check(plan)
+    numbers.check(metrics, [scenario for _, ends, _ in work.ends(plan) for scenario in ends], Option("observed"))
+    return plan
 
 
 def _observed(text: str) -> Observed:
-    place = Option("observed", text)
+    option = Option("observed", text)
     name, equals, rest = (part.strip() for part in text.partition("="))
     value, sign, error = (part.strip() for part in rest.replace("±", "+-").partition("+-"))
     try:
         number = float(value)
         deviation = float(error) if sign else max(ERROR * abs(number), 1e-6)
     except ValueError:
-        raise UserError(place, f"found {quoted(rest)}; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR") from None
+        raise UserError(option, f"found {quoted(rest)}; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR") from None
     if not equals or not deviation > 0:
-        raise UserError(place, f"found {quoted(text)}; accepted: METRIC=VALUE+-ERROR, with an error above 0")
-    numbers.find([name], place)
+        raise UserError(option, f"found {quoted(text)}; accepted: METRIC=VALUE+-ERROR, with an error above 0")
+    numbers.find([name], option)
     return Observed(name, number, deviation)
 
 
-def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan:
+def _of_measurement(file: str, question: Fit) -> Plan:
     """Return the plan for a measurement: its link and its discipline are unknown. Raises UserError."""
     from goodqueue.flent import modelling, programs
     from goodqueue.record.reading import source_of
 
-    if asked.observed:
+    if question.observed:
         raise UserError(Option("observed"), "found for a measurement; accepted: with a scenario")
     (record, *others) = programs.records(file, None, 1)
     if others:
@@ -109,45 +109,45 @@ def of_measurement(file: str, asked: Asked, evaluations: int, seed: int) -> Plan
         "series": {"interval": f"{1000 * interval:.6g}ms", "tcp": any(name.startswith("tcp_") for name in measured)},
         "traffic": modelling.traffic(record, source["test"], begin, end),
     }
-    varied = [*_rates(measured), *_rtt(measured), ranges.between(fitting.BUFFER, *BUFFER_BDP, "")]
-    choices = [Choice("bottleneck.qdisc", tuple(asked.lines) or LINES)]
-    own, own_choices = ranges.read_all(asked.vary)
-    replaced = {one.key for one in own} | {one.key for one in own_choices}
-    varied = [one for one in varied if one.key not in replaced] + own
-    choices = [one for one in choices if one.key not in replaced] + own_choices
-    scenarios.apply(base, asked.sets)
-    made = Plan(
+    varied = [*_rates(measured), *_rtt(measured), ranges.between(work.BUFFER, *BUFFER_BDP, "")]
+    choices = [Choice("bottleneck.qdisc", question.qdisc or LINES)]
+    own_ranges, own_choices = ranges.read_all(question.vary)
+    replaced = {own.key for own in own_ranges} | {own.key for own in own_choices}
+    varied = [*(setting for setting in varied if setting.key not in replaced), *own_ranges]
+    choices = [*(setting for setting in choices if setting.key not in replaced), *own_choices]
+    scenarios.apply(base, question.set)
+    plan = Plan(
         file,
         base,
         varied,
         choices,
         observed.observations(measured),
         lambda record: observed.numbers(record, begin, end),
-        evaluations,
-        seed,
+        question.evaluations,
+        question.draw_seed,
         is_modem=True,
     )
-    refused = fitting.refusals(made)
-    are_usual = not asked.lines and not own_choices
+    refused = work.refusals(plan)
+    are_usual = not question.qdisc and not own_choices
     left = tuple(line for line in LINES if (line,) not in refused)
     if are_usual and left:  # a link may be too slow for one of the usual lines
-        return replace(made, choices=[Choice("bottleneck.qdisc", left)])
+        return replace(plan, choices=[Choice("bottleneck.qdisc", left)])
     for error in refused.values():
         raise error
-    return made
+    return plan
 
 
 def _rates(measured: observed.Numbers) -> list[Range]:
-    found = []
-    goodput = {way: measured.get(f"goodput_{way}_mbps", 0.0) for way in ("down", "up")}
-    for way, other, key in (("down", "up", "bottleneck.rate"), ("up", "down", "bottleneck.up.rate")):
-        rate = carried(goodput[way], goodput[other])
-        if goodput[way] > 0:
+    rates = []
+    goodput = {direction: measured.get(f"goodput_{direction}_mbps", 0.0) for direction in ("down", "up")}
+    for direction, other, key in (("down", "up", "bottleneck.rate"), ("up", "down", "bottleneck.up.rate")):
+        rate = carried(goodput[direction], goodput[other])
+        if goodput[direction] > 0:
             low, high = (float(f"{share * rate:.3g}") for share in RATES)
         else:  # only ACKs were seen, which any faster rate carries
             low, high = (float(f"{share * goodput[other]:.3g}") for share in (0.1, 1.0))
-        found.append(ranges.between(key, low, high, "mbit"))
-    return found
+        rates.append(ranges.between(key, low, high, "mbit"))
+    return rates
 
 
 def _rtt(measured: observed.Numbers) -> list[Range]:

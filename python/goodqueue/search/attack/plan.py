@@ -1,12 +1,12 @@
-"""Reads what a search is asked for, and refuses what cannot be searched before any run."""
+"""Makes the plan of an attack, and refuses what cannot be searched before any run."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from goodqueue import engines
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.search import optimising, properties, subjects, worlds
-from goodqueue.search.attack import Plan
+from goodqueue.search.attack.question import Attack
+from goodqueue.search.attack.work import Plan
 from goodqueue.search.facts import Number
 from goodqueue.search.subjects import Subject
 from goodqueue.suites.subjects import takes_buffer
@@ -18,51 +18,33 @@ CCS = ("cubic", "reno", "bbr")
 """The flows' congestion controls, unless others are asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """What the user says of the scenarios to choose from."""
-
-    bounds: Sequence[str]
-    without: str | None
-    lines: Sequence[str]
-    ccs: Sequence[str]
-    ecn: bool
-
-
-def attack(
-    subject: str,
-    broken: Sequence[str],
-    said: World,
-    method: str,
-    seed: int,
-    evaluations: int,
-    finds: int,
-    kernel: str | None,
-) -> Plan:
+def of(question: Attack) -> Plan:
     """Return the plan of an attack. Raises UserError."""
-    attacked = subjects.read(subject, "QDISC|CC")
-    wanted = properties.read(broken)
-    for condition in wanted.conditions:
+    attacked = subjects.read(question.subject, "QDISC|CC")
+    broken = properties.read(question.property)
+    for condition in broken.conditions:
         for other in condition.others:
             subjects.check_other(attacked, other, Option("property", condition.text))
-    qdiscs = _lines(attacked, said.lines)
+    lines = _lines(attacked, question.qdisc)
     world = worlds.World(
-        qdiscs,
-        _ccs(attacked, said.ccs),
+        lines,
+        _ccs(attacked, question.cc),
         attacked.is_cc,
-        {line: takes_buffer(line) for line in qdiscs},
-        _bounds(said.bounds),
-        _without(said.without),
-        wanted.main,
-        wanted.needs_series,
-        said.ecn,
+        {line: takes_buffer(line) for line in lines},
+        _bounds(question.bound),
+        _without(question.without),
+        broken.main,
+        broken.needs_series,
+        question.ecn,
     )
-    if method not in optimising.METHODS:
-        raise UserError(Option("method", method), f"accepted: {', '.join(optimising.METHODS)}")
-    on = None
-    if kernel is not None:
-        (on,) = engines.parse("kernel", several=False, linux=kernel)
-    return Plan(attacked, wanted, world, method, seed, evaluations, finds, on)
+    if question.method not in optimising.METHODS:
+        raise UserError(Option("method", question.method), f"accepted: {', '.join(optimising.METHODS)}")
+    engine = None
+    if question.kernel is not None:
+        (engine,) = engines.parse("kernel", several=False, linux=question.kernel)
+    return Plan(
+        attacked, broken, world, question.method, question.draw_seed, question.evaluations, question.finds, engine
+    )
 
 
 def _lines(attacked: Subject, lines: Sequence[str]) -> tuple[str, ...]:
@@ -88,23 +70,23 @@ def _ccs(attacked: Subject, ccs: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*own, *(ccs or CCS)]))
 
 
-def _bounds(given: Sequence[str]) -> dict[str, Number]:
-    found = dict(worlds.NUMBERS)
-    for text in given:
-        place = Option("bound", text)
+def _bounds(texts: Sequence[str]) -> dict[str, Number]:
+    bounds = dict(worlds.NUMBERS)
+    for text in texts:
+        option = Option("bound", text)
         name, equals, span = text.partition("=")
         low, dots, high = span.partition("..")
         widest = worlds.NUMBERS.get(name.strip())
         if widest is None or not equals:
-            raise UserError(place, f"found {quoted(name)}; accepted: NAME=LOW..HIGH of {', '.join(worlds.NUMBERS)}")
+            raise UserError(option, f"found {quoted(name)}; accepted: NAME=LOW..HIGH of {', '.join(worlds.NUMBERS)}")
         try:
             ends = float(low), float(high if dots else low)
         except ValueError:
-            raise UserError(place, f"found {quoted(span)}; accepted: LOW..HIGH, as {_widest(widest)}") from None
+            raise UserError(option, f"found {quoted(span)}; accepted: LOW..HIGH, as {_widest(widest)}") from None
         if not widest.low <= ends[0] <= ends[1] <= widest.high:
-            raise UserError(place, f"found {quoted(span)}; accepted: within {_widest(widest)}")
-        found[widest.name] = widest.within(*ends)
-    return found
+            raise UserError(option, f"found {quoted(span)}; accepted: within {_widest(widest)}")
+        bounds[widest.name] = widest.within(*ends)
+    return bounds
 
 
 def _widest(fact: Number) -> str:
@@ -112,9 +94,9 @@ def _widest(fact: Number) -> str:
 
 
 def _without(text: str | None) -> frozenset[str]:
-    found = frozenset(filter(None, (text or "").replace(" ", "").split(",")))
-    if unknown := sorted(found - set(worlds.PARTS)):
+    left_out = frozenset(filter(None, (text or "").replace(" ", "").split(",")))
+    if unknown := sorted(left_out - set(worlds.PARTS)):
         raise UserError(
             Option("without", str(text)), f"found {quoted(unknown[0])}; accepted: {', '.join(worlds.PARTS)}"
         )
-    return found
+    return left_out

@@ -90,8 +90,8 @@ class Find:
 
 
 @dataclass(slots=True)
-class Attack:
-    """The result."""
+class Finds:
+    """The result of an attack."""
 
     plan: Plan
     finds: list[Find] = field(default_factory=list)
@@ -116,33 +116,33 @@ def wilson(holds: int, of: int) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def carry_out(plan: Plan, evaluator: Evaluator, progress: Callable[[float], None]) -> Attack:
+def carry_out(plan: Plan, evaluator: Evaluator, progress: Callable[[float], None]) -> Finds:
     """Search until ``plan.finds`` scenarios are found, or its evaluations are used up. Raises UserError."""
-    found = Attack(plan)
+    result = Finds(plan)
     optimiser = Optimiser(plan.method, plan.seed)
 
     def build(choose: Callable[..., Value]) -> Scenario:
         return worlds.build(plan.world, choose)
 
-    while found.evaluations < plan.evaluations and len(found.finds) < plan.finds:
-        count = min(BATCH, plan.evaluations - found.evaluations)
+    while result.evaluations < plan.evaluations and len(result.finds) < plan.finds:
+        count = min(BATCH, plan.evaluations - result.evaluations)
         batch = optimiser.ask(build, count)
         built = [None if worlds.is_too_large(one.built) else one.built for one in batch]
         judged = evaluator.judge(built, SEARCH_SEED)
         optimiser.tell(batch, [[one.score] for one in judged])
         for number, (candidate, one) in enumerate(zip(batch, judged, strict=True), 1):
-            if found.best is None or one.score > found.best.score:
-                found.best, found.best_facts = one, candidate.facts
-            if one.holds and len(found.finds) < plan.finds:
-                _look(plan, evaluator, found, candidate.facts, found.evaluations + number)
-        found.evaluations += count
-        progress(min(1.0, found.evaluations / plan.evaluations))
-    found.runs = evaluator.run.runs
-    return found
+            if result.best is None or one.score > result.best.score:
+                result.best, result.best_facts = one, candidate.facts
+            if one.holds and len(result.finds) < plan.finds:
+                _look(plan, evaluator, result, candidate.facts, result.evaluations + number)
+        result.evaluations += count
+        progress(min(1.0, result.evaluations / plan.evaluations))
+    result.runs = evaluator.run.runs
+    return result
 
 
-def _look(plan: Plan, evaluator: Evaluator, found: Attack, facts: Facts, after: int) -> None:
-    """Check a candidate with fresh seeds, shrink it, and add it to ``found`` if it is none of those already there."""
+def _look(plan: Plan, evaluator: Evaluator, result: Finds, facts: Facts, after: int) -> None:
+    """Check a candidate with fresh seeds, shrink it, and add it to ``result`` if it is none of those already there."""
 
     def scenario_of(wanted: Facts) -> Scenario:
         return worlds.build(plan.world, Chosen(wanted))
@@ -161,7 +161,7 @@ def _look(plan: Plan, evaluator: Evaluator, found: Attack, facts: Facts, after: 
 
     (margin,) = margins([facts])
     if margin < 0:
-        found.passing += 1
+        result.passing += 1
         return
 
     def holds(tries: Sequence[Facts]) -> list[bool]:
@@ -169,7 +169,7 @@ def _look(plan: Plan, evaluator: Evaluator, found: Attack, facts: Facts, after: 
 
     shrunk = shrinking.shrink(facts, lambda chosen: worlds.build(plan.world, chosen), holds)
     left = shrinking.differing(shrunk, lambda chosen: worlds.build(plan.world, chosen))
-    if any(left.keys() == one.differing.keys() for one in found.finds):
+    if any(left.keys() == one.differing.keys() for one in result.finds):
         return
     scenario = scenario_of(shrunk)
     (judged,) = evaluator.judge([scenario], FRESH[0])
@@ -177,7 +177,7 @@ def _look(plan: Plan, evaluator: Evaluator, found: Attack, facts: Facts, after: 
     find = Find(after, facts, shrunk, left, scenario, judged, count, of)
     if plan.kernel is not None:
         find = replace(find, confirmed=confirm(plan.kernel, evaluator, scenario))
-    found.finds.append(find)
+    result.finds.append(find)
 
 
 def _repeat(evaluator: Evaluator, scenario: Scenario, first: Judged) -> tuple[int, int]:

@@ -90,7 +90,7 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Fit:
+class Fitted:
     """The result."""
 
     plan: Plan
@@ -111,7 +111,7 @@ class Fit:
         return [one for one, value in pairs if value is None or abs(value - one.value) > EXPLAINED * one.error]
 
 
-def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fit:
+def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fitted:
     """Sample the posterior. The same plan gives the same result."""
     import numpy as np
 
@@ -126,7 +126,7 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fit
 
     sample = posterior.sample(simulate, len(plan.numbers), len(plan.words), plan.evaluations, plan.seed, progress)
     nearest = int(sample.misfits.argmin())
-    return Fit(
+    return Fitted(
         plan,
         sample,
         [_setting(one, sample, column) for column, one in enumerate(plan.numbers)],
