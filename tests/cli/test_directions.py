@@ -164,7 +164,7 @@ def test_jain_of_the_other_direction_is_of_its_own_flows(record: Record) -> None
 
 
 def test_a_report_draws_each_loaded_direction_and_what_a_person_feels(loaded_up: Comparison) -> None:
-    from goodqueue.report import figures
+    from goodqueue.comparison import figures
 
     up = {name: title for name, title, _, _ in figures.of(loaded_up)}
     assert up["delay-cdf"] == "How long packets queue, up"

@@ -12,8 +12,7 @@ import pytest
 
 from conftest import SCENARIO, Result
 from goodqueue import comparison as comparing
-from goodqueue import report
-from goodqueue.comparison import Comparison
+from goodqueue.comparison import Comparison, pages
 from goodqueue.errors import UserError
 from goodqueue.files import drafts, output
 from goodqueue.measures import numbers, stats
@@ -114,7 +113,7 @@ FIGURES = {"felt", "delay-cdf", "delay-over-time", "estimates", "delay-goodput",
 def written(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a report, which tests read but never change."""
     folder = tmp_path_factory.mktemp("written")
-    report.write(folder, comparison, "goodqueue compare pfifo")
+    pages.write(folder, comparison, "goodqueue compare pfifo")
     return folder
 
 
@@ -169,7 +168,7 @@ def test_files_are_complete_and_the_same_each_time(written: Path, comparison: Co
     assert {file.name for file in written.iterdir()} == expected
     again = tmp_path / "again"
     again.mkdir()
-    report.write(again, comparison, "goodqueue compare pfifo")
+    pages.write(again, comparison, "goodqueue compare pfifo")
     for name in sorted(expected):
         assert (again / name).read_bytes() == (written / name).read_bytes(), f"{name} must not depend on the day"
     results = json.loads((written / "results.json").read_text(encoding="utf-8"))
@@ -187,7 +186,7 @@ def test_the_written_scenario_runs_again(written: Path) -> None:
 def test_figures_leave_matplotlib_as_it_was(comparison: Comparison) -> None:
     import matplotlib as mpl
 
-    from goodqueue.report import figures
+    from goodqueue.comparison import figures
 
     before = dict(mpl.rcParams)
     for name, _, _, figure in figures.of(comparison):
@@ -331,7 +330,7 @@ def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
 def test_figures_that_cannot_be_drawn_lose_no_runs(
     here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from goodqueue.report import figures
+    from goodqueue.comparison import figures
 
     def fail(comparison: Comparison) -> None:
         raise ValueError("no such font")

@@ -5,10 +5,10 @@ from typing import Any
 
 from drawn import boxes, check_layout
 from goodqueue.comparison import Comparison
+from goodqueue.comparison import drawing as figures
 from goodqueue.measures import numbers
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.plot import comparison as figures
 from goodqueue.plot import panels
 
 LONG = "fq_codel target 15ms interval 200ms quantum 300 memory_limit 32000000 limit {} flows 1024 drop_batch 64 noecn"

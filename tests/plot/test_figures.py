@@ -15,10 +15,10 @@ from matplotlib.text import Text
 
 from drawn import CODEL, check_layout, colours, made, many
 from goodqueue.comparison import Comparison
+from goodqueue.comparison import drawing as figures
 from goodqueue.measures import metrics, numbers
 from goodqueue.measures.stats import Estimate, share_below
 from goodqueue.plot import along, course, delay, drawing, ellipse, series, stored, style
-from goodqueue.plot import comparison as figures
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 from goodqueue.show.picture import axis_for

@@ -15,8 +15,8 @@ from conftest import SCENARIO, Result
 from drawn import check_layout, check_texts, many
 from goodqueue import running
 from goodqueue.comparison import Comparison
+from goodqueue.comparison import drawing as figures
 from goodqueue.errors import UserError
-from goodqueue.plot import comparison as figures
 from goodqueue.plot import delay, drawing, selection, style, wishes
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record

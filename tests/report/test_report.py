@@ -15,9 +15,9 @@ import pytest
 import needs
 from conftest import SCENARIO, TOML, Result
 from goodqueue import pages, running
+from goodqueue.comparison import figures, sections
 from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
-from goodqueue.report import figures, sections
 from goodqueue.show.answer import Code, Findings, Section, Terms
 from goodqueue.show.tables import Table
 
@@ -219,7 +219,7 @@ def test_figures_of_a_sweep_are_of_each_loaded_direction(
 def test_figures_of_loose_runs_are_of_each_loaded_direction_and_of_what_a_person_feels(
     here: Path, goodqueue: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from goodqueue.plot import comparison
+    from goodqueue.comparison import drawing as comparison
 
     def fail(*_: object, **__: object) -> None:
         raise AssertionError("a figure that the page has not must not be drawn")

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from goodqueue import extras, options
 from goodqueue import store as stores
+from goodqueue.ask.fields import Field
 from goodqueue.ask.question import Question
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
@@ -57,32 +58,32 @@ def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
     return calling
 
 
-def function(question: type[Question], shown: Callable[[Answer, str], Made], returns: str) -> Callable[..., Made]:
+def function(question: type[Question], shown: Callable[[Answer, Any], Made], returns: str) -> Callable[..., Made]:
     """Return the function that asks ``question``. It returns what ``shown`` makes of the answer.
 
     ``returns`` says what that is. The arguments, their defaults and their sentences are the question's.
     """
     fields, defaults = question.fields(), question.defaults()
+    described = next((name for name, field in fields.items() if field.of_scenario is not None), None)
     parameters = [
-        inspect.Parameter(
-            name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD if field.is_positional else inspect.Parameter.KEYWORD_ONLY,
-            default=defaults.get(name, inspect.Parameter.empty),
-            annotation=f"{field.reader.accepts} | None" if defaults.get(name, ()) is None else field.reader.accepts,
-        )
+        _parameter(name, field, defaults)
         for name, field in fields.items()
-        if field.in_python
+        if field.in_python and field.of_scenario is None
     ]
     parameters.append(inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, default=True, annotation="bool"))
+    if described is not None:
+        parameters.append(inspect.Parameter("sets", inspect.Parameter.VAR_KEYWORD, annotation="Any"))
     signature = inspect.Signature(parameters, return_annotation=getattr(shown, "__name__", "object"))
 
     def ask(*args: Any, **kwargs: Any) -> Made:
         given = signature.bind(*args, **kwargs).arguments
         is_shown = given.pop("progress", True)
+        if described is not None:
+            given[described], given["set"] = said(given.pop("sets", {}))
         asked = question.read(given)
         work = asked.work()
         answer = working(work.label, given.get("store"), is_shown, work.carry_out)
-        return shown(answer, question.verb)
+        return shown(answer, asked)
 
     ask.__name__ = ask.__qualname__ = question.verb
     ask.__doc__ = _documented(question, returns)
@@ -90,8 +91,25 @@ def function(question: type[Question], shown: Callable[[Answer, str], Made], ret
     return in_words_of_python(ask)
 
 
+def _parameter(name: str, field: Field, defaults: Mapping[str, Any]) -> inspect.Parameter:
+    if field.is_argument and field.reader.repeats:
+        return inspect.Parameter(name, inspect.Parameter.VAR_POSITIONAL, annotation="str")
+    return inspect.Parameter(
+        name,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD if field.is_positional else inspect.Parameter.KEYWORD_ONLY,
+        default=defaults.get(name, inspect.Parameter.empty),
+        annotation=f"{field.reader.accepts} | None" if defaults.get(name, ()) is None else field.reader.accepts,
+    )
+
+
 PROGRESS = "Whether a terminal shows a progress bar."
 """The sentence of the argument that Python alone has."""
+
+SETS = (
+    'Options, and any key of the scenario with ``__`` for the dot: ``path__rtt="10ms"``, ``traffic__0__count=4``. '
+    "Rates and times are text with their unit."
+)
+"""The sentence of the keyword arguments that describe a scenario."""
 
 WIDTH = 92
 """The width of a docstring, which stands in no file."""
@@ -101,9 +119,16 @@ def _documented(question: type[Question], returns: str) -> str:
     """Return the docstring of a question's function: the text of its help, in Python's words, and its arguments."""
     first, *others = question.text().split("\n\n")
     paragraphs = [first, *(part for part in others if not part.startswith("Examples:"))]
-    sentences = {name: field.described() for name, field in question.fields().items() if field.in_python}
-    sentences["progress"] = PROGRESS
-    listed = [f"{name}: {sentence}" for name, sentence in sentences.items()]
+    fields = question.fields()
+    stars = {name: "*" for name, field in fields.items() if field.is_argument and field.reader.repeats}
+    listed = [
+        f"{stars.get(name, '')}{name}: {field.described()}"
+        for name, field in fields.items()
+        if field.in_python and field.of_scenario is None
+    ]
+    listed.append(f"progress: {PROGRESS}")
+    if any(field.of_scenario is not None for field in fields.values()):
+        listed.append(f"**sets: {SETS}")
     parts = [
         *(textwrap.fill(_in_python(paragraph), WIDTH) for paragraph in paragraphs),
         _section("Args", [_in_python(line) for line in listed]),
@@ -128,8 +153,8 @@ def _with_options(doc: str) -> str:
     if "**sets" not in doc:
         return doc
     lines = [f"{one.name}: {one.described(named=lambda option: option.in_python)}" for one in DECLARED.values()]
-    listed = textwrap.indent("\n".join(["Options of a scenario:", *(f"    {line}" for line in lines)]), "    ")
-    return re.sub(r"\n\n    Returns:", lambda found: f"\n\n{listed}{found[0]}", doc, count=1)
+    listed = "\n".join(["Options of a scenario:", *(f"    {line}" for line in lines)])
+    return re.sub(r"\n\n( *)Returns:", lambda head: f"\n\n{textwrap.indent(listed, head[1])}{head[0]}", doc, count=1)
 
 
 def scenario_of(source: Source | None, given: Mapping[str, Any]) -> tuple[Scenario, dict[str, Place]]:

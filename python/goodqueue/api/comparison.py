@@ -2,20 +2,19 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from goodqueue import comparison as comparing
-from goodqueue import engines
 from goodqueue.api import asking, frames, showing
-from goodqueue.comparison import Entry, request
+from goodqueue.comparison import Entry, pages
 from goodqueue.comparison import tables as tabled
-from goodqueue.errors import UserError, quoted, said
+from goodqueue.comparison.question import Compare
+from goodqueue.errors import UserError, quoted
 from goodqueue.files import output
-from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
-from goodqueue.show import describe, notes, terminal
-from goodqueue.show.answer import Part
+from goodqueue.show import describe
+from goodqueue.show.answer import Answer, Part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -136,8 +135,8 @@ class Comparison(showing.Shown):
         ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
         ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
+        from goodqueue.comparison import figures
         from goodqueue.plot import KINDS
-        from goodqueue.report import figures
 
         if kind not in figures.KINDS:
             if kind not in KINDS:
@@ -159,18 +158,16 @@ class Comparison(showing.Shown):
 
         Raises `gq.UserError` if the folder cannot be written, or if it is not empty and ``force`` is not set.
         """
-        from goodqueue import report
-
         name = os.fspath(path)
         output.check(name, force)
-        written, failed = output.write(name, force, lambda folder: report.write(folder, self.result, self.command))
+        written, failed = output.write(name, force, lambda folder: pages.write(folder, self.result, self.command))
         if failed:
             raise failed
         if written != name:
             raise output.appeared(name, written, force=force)
 
     def _figures(self) -> list[str]:
-        from goodqueue.report import figures
+        from goodqueue.comparison import figures
 
         return [name for name, *_ in figures.of(self.result)]
 
@@ -223,66 +220,9 @@ def _name(result: comparing.Comparison, entry: Entry) -> str:
     return f"{entry.qdisc} ({entry.engine})" if len(result.engines) > 1 else entry.qdisc
 
 
-@asking.in_words_of_python
-def compare(
-    *qdiscs: str,
-    scenario: asking.Source | None = None,
-    seeds: int = SEEDS,
-    seed: int = FIRST_SEED,
-    metric: str | Sequence[str] | None = None,
-    engine: str = "sim",
-    workers: int | None = None,
-    against: str | None = None,
-    correct: str | None = None,
-    **sets: Any,
-) -> Comparison:
-    """Run each of ``qdiscs`` on the same traffic and the same seeds, and compare them seed by seed.
+def _compared(answer: Answer, question: Compare) -> Comparison:
+    asked = replace(question, scenario="scenario.toml") if isinstance(question.scenario, dict) else question
+    return Comparison(answer.result, asked.command())
 
-    Args:
-        *qdiscs: Lines as after ``tc qdisc add dev X root``, or ``FILE.py:CLASS``.
-        scenario: Link and traffic, as in `gq.run`: a file, a dict, or None. If None, the options describe them.
-        seeds: Number of runs per qdisc.
-        seed: The first seed.
-        metric: The metrics in tables and figures, such as ``"delay_p95_ms"``, or a path in the record, such as
-            ``"apps.0.rtt_ms.p99"``; several as a list. If None, the metrics of the loaded directions.
-        engine: ``"sim"``, ``"kernel"``, ``"live"``, or several to compare: ``"sim,kernel,live"``.
-        workers: Number of threads; the result does not depend on it. If None, all cores.
-        against: The qdisc from which the others differ. If None, the first.
-        correct: ``"holm"`` corrects the stars in the tables for the number of comparisons.
-        **sets: Options of ``goodqueue compare`` and keys of the scenario, as in `gq.run`.
 
-    Returns:
-        A `Comparison`.
-
-    Raises:
-        UserError: An argument is refused before anything runs. One line says what is accepted.
-
-    >>> import goodqueue as gq
-    >>> gq.compare("codel", "codel", seeds=1)
-    Traceback (most recent call last):
-    goodqueue.errors.UserError: QDISC: found "codel" twice; accepted: each qdisc once
-    """
-    if not qdiscs:
-        raise UserError("compare", 'found no qdisc; accepted: lines of tc, as gq.compare("pfifo", "codel target 5ms")')
-    for line in qdiscs:
-        if not said(line).strip():
-            raise UserError("compare", f"found {quoted(line)}; accepted: lines of tc, as text")
-    on = engines.parse(asking.word("engine", engine))
-    by = request.correction(correct)
-    names = asking.words("metric", metric)
-    wanted = numbers.find(names) or metrics.METRICS
-    asking.numbers(seeds=seeds, seed=seed, workers=workers)
-    base, origins = asking.scenario_of(scenario, sets)
-    file = None if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    lines, resolved = request.check(base, [str(line) for line in qdiscs], seed, file or "", origins, on)
-    if names:
-        numbers.check(wanted, [resolved])
-    first = request.against(against, lines)
-    notes.tell(base, origins, lines)
-    with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
-        result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted, first, by)
-    command = request.command(
-        lines, "scenario.toml" if isinstance(scenario, Mapping) else file, *asking.said(sets), seeds=seeds, seed=seed,
-        metric=names, engine=engine, against=against, correct=correct,
-    )  # fmt: skip
-    return Comparison(result, command)
+compare = asking.function(Compare, _compared, "A `Comparison`.")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.api import asking, showing
+from goodqueue.ask.question import Question
 from goodqueue.search.attack.question import Attack
 from goodqueue.search.fit.question import Fit
 from goodqueue.search.sensitivity.question import Sensitivity
@@ -31,13 +32,13 @@ class Search(showing.Shown):
     True
     """
 
-    def __init__(self, answer: Answer, verb: str) -> None:
-        """Show ``answer``, to the question of ``verb``."""
+    def __init__(self, answer: Answer, question: Question) -> None:
+        """Show ``answer`` to ``question``."""
         self.answer = answer
         """The sentences, tables and figures, in their order."""
         self.result: Finds | Indices | Tuning | Fitted = answer.result
         """What they are made from."""
-        self.data: Mapping[str, Any] = json.loads(json.dumps(answer.as_json(verb)))
+        self.data: Mapping[str, Any] = json.loads(json.dumps(answer.as_json(question.verb)))
         """The same as JSON has it: what ``--json`` prints."""
 
     def _parts(self) -> Sequence[Part]:

@@ -4,10 +4,11 @@ Each function is the default of a field in a dataclass, as `dataclasses.field` i
 """
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue.ask.readers import FLAG, TEXT, Reader
+from goodqueue.ask.readers import FLAG, OPTIONS, TEXT, Reader
 
 KEY = "field"
 """Where `dataclasses` keeps a `Field`, among the metadata."""
@@ -31,16 +32,19 @@ class Field:
     """Whether a call in Python may give it without its name."""
     in_python: bool = True
     """Whether Python has it. What a caller can do without, such as ``--set`` beside a dict, it has not."""
+    of_scenario: Mapping[str, str] | None = None
+    """The options of a scenario (`options.DECLARED`) that this one field stands for, with what holds without them."""
 
     def described(self) -> str:
         """Return the sentence, with what holds without the option in brackets."""
         return f"{self.help} [{self.otherwise}]" if self.otherwise else self.help
 
 
-def argument(metavar: str, text: str, *, reader: Reader = TEXT, completes: str = "") -> Any:
-    """Declare what the command cannot do without."""
+def argument(metavar: str, text: str, *, reader: Reader = TEXT, completes: str = "", is_optional: bool = False) -> Any:
+    """Declare what has a place on the command line. Unless it ``is_optional``, the command cannot do without it."""
     field = Field(metavar, text, reader, completes=completes, is_argument=True, is_positional=True)
-    return dataclasses.field(metadata={KEY: field})
+    default: Any = {} if not is_optional else {"default": () if reader.repeats else None}
+    return dataclasses.field(metadata={KEY: field}, **default)
 
 
 def option(
@@ -60,6 +64,16 @@ def option(
     return dataclasses.field(default=value, metadata={KEY: field})
 
 
-def flag(text: str) -> Any:
+def flag(text: str, *, in_python: bool = True) -> Any:
     """Declare an option without a value."""
-    return dataclasses.field(default=False, metadata={KEY: Field("", text, FLAG)})
+    return dataclasses.field(default=False, metadata={KEY: Field("", text, FLAG, in_python=in_python)})
+
+
+def scenario_options(*names: str, **otherwise: str) -> Any:
+    """Declare the options of a scenario by ``names``, and those of ``otherwise`` with what holds without them.
+
+    The field is a dict of those that somebody gave, by name.
+    """
+    every = {name: otherwise.get(name, "") for name in (*names, *otherwise)}
+    field = Field("", "", OPTIONS, of_scenario=every)
+    return dataclasses.field(default_factory=dict, metadata={KEY: field})

@@ -2,13 +2,15 @@
 
 import dataclasses
 import inspect
+import json
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from goodqueue.ask.fields import KEY, Field
-from goodqueue.errors import Option
+from goodqueue.errors import Option, UserError
+from goodqueue.options import DECLARED
 
 if TYPE_CHECKING:
     from goodqueue.running import Progress
@@ -35,8 +37,14 @@ class Question:
 
     verb: ClassVar[str]
     """The name of the command, and of the function in Python."""
-    report: ClassVar[str]
-    """The sentence of ``--out``: what the folder of a report has."""
+    report: ClassVar[str] = ""
+    """The sentence of ``--out``: what the folder of a report has. Empty if there is none."""
+    has_latex: ClassVar[bool] = False
+    """Whether ``--latex`` prints the tables of the answer."""
+
+    def for_report(self) -> Self:
+        """Return the question to ask if its answer becomes a report: figures may need more of the runs."""
+        return self
 
     def work(self) -> Work:
         """Return what answers the question. Raises UserError for what cannot be asked, before any run."""
@@ -44,21 +52,25 @@ class Question:
 
     @classmethod
     def fields(cls) -> dict[str, Field]:
-        """Return the fields by name, in their order. A store and workers come last, as in each question."""
+        """Return what a person may say, by name, in the order of the class."""
         every = dataclasses.fields(cls)  # type: ignore[arg-type] # each question is a dataclass
-        return {field.name: field.metadata[KEY] for field in every}
+        return {field.name: field.metadata[KEY] for field in every if KEY in field.metadata}
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
         """Return the values that the fields have if nobody gives one. Arguments have none."""
         every = dataclasses.fields(cls)  # type: ignore[arg-type]
-        return {field.name: field.default for field in every if field.default is not MISSING}
+        made = {field.name: field.default_factory() for field in every if field.default_factory is not MISSING}
+        return {field.name: field.default for field in every if field.default is not MISSING} | made
 
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Self:
         """Return the question of the values ``given`` by name. None is no value. Raises UserError."""
         values = {name: value for name, value in given.items() if value is not None}
         fields = cls.fields()
+        if missing := fields.keys() - cls.defaults().keys() - values.keys():
+            (name, *_) = sorted(missing)
+            raise UserError(cls.verb, f"missing {fields[name].metavar}; accepted: {fields[name].help}")
         return cls(**{name: fields[name].reader.read(Option(name), value) for name, value in values.items()})
 
     def command(self) -> str:
@@ -69,17 +81,36 @@ class Question:
         words = ["goodqueue", self.verb]
         for name, field in self.fields().items():
             value = getattr(self, name)
-            if name in UNSAID or value is None or value is False:
-                continue
-            for each in value if field.reader.repeats else [value]:
-                words += [] if field.is_argument else [str(Option(name))]
-                words += [] if each is True else [str(each)]
+            if field.of_scenario is not None:
+                for option, given in value.items():
+                    if option in field.of_scenario:
+                        words += _said(str(Option(option)), given)
+                    else:
+                        words += ["--set", f"{DECLARED[option].key}={given}"]
+            elif name not in UNSAID:
+                option = "" if field.is_argument else str(Option(name))
+                for given in _assigned(value) if field.reader.repeats else [value]:
+                    words += _said(option, given)
         return shlex.join(words)
 
     @classmethod
     def text(cls) -> str:
         """Return the text of the help, without indents."""
         return inspect.getdoc(cls) or ""
+
+
+def _said(option: str, value: Any) -> list[str]:
+    """Return the words for one value. None and False are no words, and True is the option alone."""
+    if value is None or value is False:
+        return []
+    return [*([option] if option else []), *([] if value is True else [str(value)])]
+
+
+def _assigned(value: Any) -> Sequence[Any]:
+    """Return the values of a repeated option. A dict's are as the command line has them: ``KEY=VALUE``."""
+    if not isinstance(value, Mapping):
+        return tuple(value)
+    return [f"{key}={given if isinstance(given, str) else json.dumps(given)}" for key, given in value.items()]
 
 
 UNSAID = ("store", "workers")

@@ -63,6 +63,14 @@ def _scenario(option: Option, value: Any) -> Any:
     return _path(option, value)
 
 
+def _sets(option: Option, value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else _texts(option, value)
+
+
+def _options(_: Option, value: Any) -> dict[str, Any]:
+    return {name: given for name, given in dict(value).items() if given is not None}
+
+
 def whole(least: int, most: int = options.MOST) -> Reader:
     """Return the reader of a whole number within bounds."""
     return Reader(lambda option, value: options.whole(option, _plain(value), least, most), "int")
@@ -77,6 +85,10 @@ PATH = Reader(_path, "str | os.PathLike[str]")
 FLAG = Reader(_flag, "bool")
 TEXTS = Reader(_texts, "str | Sequence[str]", repeats=True)
 """Texts: the option may be repeated, and Python takes a text or a list."""
+SETS = Reader(_sets, "Mapping[str, Any]", repeats=True)
+"""Keys of a scenario: ``KEY=VALUE``, repeated; in Python a dict of values, which stay as they are."""
+OPTIONS = Reader(_options, "Any")
+"""Options of a scenario by name. `scenario.asked` reads their values."""
 PAIRS = Reader(_pairs, "Mapping[str, Any] | Sequence[str]", repeats=True)
 """``KEY=VALUE``, repeated. Python takes a dict, too; several values of a key are joined by commas."""
 LISTED = Reader(_listed, "str | Sequence[str]")

@@ -4,7 +4,7 @@ from typing import Any
 
 from goodqueue import options
 from goodqueue.ask.fields import option
-from goodqueue.ask.readers import PAIRS, PATH, TEXT, TEXTS, Source, whole
+from goodqueue.ask.readers import LISTED, PATH, SETS, TEXT, TEXTS, Source, whole
 
 REPORT = "Write a report and the data."
 """The sentence of ``--out`` where the folder has nothing else."""
@@ -52,13 +52,28 @@ def method() -> Any:
     return option("NAME", "tpe, random, or nsga2.", "tpe")
 
 
-def metric(otherwise: str) -> Any:
+def metric(otherwise: str = "") -> Any:
     """Declare the metrics of the tables. ``otherwise`` says which, if none are asked for."""
     text = "What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
     return option("NAME", text, reader=TEXTS, otherwise=otherwise, completes="metric")
 
 
 def sets() -> Any:
-    """Declare changes of a scenario's keys. In Python the scenario is a dict, which a caller changes."""
+    """Declare changes of a scenario's keys. Python has them as keyword arguments, if at all."""
     text = "Change a key: traffic.0.count=4. Repeatable."
-    return option("KEY=VALUE", text, reader=PAIRS, completes="assignment", in_python=False)
+    return option("KEY=VALUE", text, reader=SETS, completes="assignment", in_python=False)
+
+
+def engines() -> Any:
+    """Declare the engines that run the scenarios."""
+    return option("NAMES", "sim, kernel (Linux's own), live (its TCP on our path), or several.", "sim", reader=LISTED)
+
+
+def kernels() -> Any:
+    """Declare the releases of Linux that the kernel engine runs, one or several."""
+    return option("RELEASES", "The kernel engine's Linux: 6.1, 6.12, 7.3, or several as 6.1,7.3.", reader=LISTED)
+
+
+def correct() -> Any:
+    """Declare the correction for the number of comparisons."""
+    return option("holm", "Correct the stars for the number of comparisons.")

@@ -35,7 +35,7 @@ results only.
 VERBS = {
     "init": "init.init",
     "run": "run.run",
-    "compare": "compare.compare",
+    "compare": "comparison.question:Compare",
     "link": "link.link",
     "advise": "advise.advise",
     "sweep": "sweep.sweep",

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator
+from dataclasses import MISSING
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Force, Json
+from goodqueue.cli.options import Described, Force, Json, Latex, check_format
 from goodqueue.errors import Option
 
 if TYPE_CHECKING:
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, out: str | None, force: bool, json: bool, **given: Any) -> None:
+    def ask(*, out: str | None = None, force: bool = False, json: bool, latex: bool = False, **given: Any) -> None:
         from goodqueue.files import inputs
 
-        asked = question.read(given)
+        check_format(json, latex)
+        expanded = {group: {name: given.pop(name) for name in names} for group, names in groups.items()}
+        asked = question.read(given | expanded)
+        planned.check(out, force, [])
         with inputs.noted() as read:
-            work = asked.work()
+            work = (asked if out is None else asked.for_report()).work()
         planned.check(out, force, read)
         answer = planned.carry_out(work.label, given.get("store"), work.carry_out)
-        show(asked, answer, out, force=force, json=json)
+        show(asked, answer, out, force=force, form="json" if json else "latex" if latex else "")
+
+    groups = {name: field.of_scenario for name, field in question.fields().items() if field.of_scenario is not None}
 
     parameters = list(_parameters(question))
     ask.__name__ = question.verb
@@ -40,21 +46,30 @@ def verb(question: type[Question]) -> Callable[..., None]:
 def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     """Yield the parameters of which typer makes arguments and options, in the order of the help."""
     fields, defaults = question.fields(), question.defaults()
-    made = {name: _parameter(name, field, defaults.get(name)) for name, field in fields.items()}
-    yield from (parameter for name, parameter in made.items() if name not in UNSAID)
-    out = Annotated[str | None, typer.Option("--out", metavar="DIR", help=question.report)]
-    yield _keyword("out", out, None)
-    yield _keyword("force", Force, default=False)
-    yield from (made[name] for name in UNSAID if name in made)
+    for name, field in fields.items():
+        if field.of_scenario is not None:
+            yield from Described(tuple(field.of_scenario), dict(field.of_scenario)).parameters()
+        elif name not in UNSAID:
+            yield _parameter(name, field, defaults.get(name, MISSING))
+    if question.report:
+        out = Annotated[str | None, typer.Option("--out", metavar="DIR", help=question.report)]
+        yield _keyword("out", out, None)
+        yield _keyword("force", Force, default=False)
+    yield from (_parameter(name, fields[name], None) for name in UNSAID if name in fields)
+    if question.has_latex:
+        yield _keyword("latex", Latex, default=False)
     yield _keyword("json", Json, default=False)
 
 
 def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
     complete = getattr(words, field.completes) if field.completes else None
+    kind: Any = list[str] if field.reader.repeats else str if field.metavar else bool
     if field.is_argument:
         argument = typer.Argument(metavar=field.metavar, help=field.help, autocompletion=complete)
-        return _keyword(name, Annotated[str, argument])
-    kind: Any = list[str] | None if field.reader.repeats else str | None if field.metavar else bool
+        if default is MISSING:
+            return _keyword(name, Annotated[kind, argument])
+        return _keyword(name, Annotated[kind | None, argument], None)
+    kind = kind | None if field.metavar else kind
     option = typer.Option(
         str(Option(name)), metavar=field.metavar or None, help=field.described(), autocompletion=complete
     )
@@ -65,14 +80,25 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
-def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, json: bool) -> None:
-    """Print ``answer`` as parts or JSON, and write its report into the folder ``out``, if any. Raises UserError."""
+def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, form: str) -> None:
+    """Print ``answer`` in the ``form`` json, latex, or as parts, and write its report into the folder ``out``, if any.
+
+    Raises UserError.
+    """
     from goodqueue import pages
     from goodqueue.show import terminal
 
     def tell(written: str | None) -> None:
-        if json:
+        if form == "json" and answer.text:
+            terminal.emit(answer.text + "\n")
+            return
+        if form == "json":
             terminal.emit_json(answer.as_json(asked.verb))
+            return
+        if form == "latex":
+            from goodqueue.show import latex
+
+            terminal.emit(latex.document(answer.tables()))
             return
         terminal.print_parts(answer.parts)
         if written is not None:

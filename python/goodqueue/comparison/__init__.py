@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from goodqueue import engines, running
+from goodqueue._goodqueue import VERSION
 from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
 from goodqueue.measures.stats import Estimate
@@ -211,12 +212,12 @@ def _shared(base: Scenario, resolved: Scenario) -> Scenario:
     return shared
 
 
-def as_json(comparison: Comparison, version: str) -> dict[str, Any]:
+def as_json(comparison: Comparison) -> dict[str, Any]:
     """Return ``comparison`` as the object that ``compare --json`` prints and that ``results.json`` holds."""
     return {
         "schema": 1,
         "made_by": "goodqueue compare",
-        "version": version,
+        "version": VERSION,
         "scenario": comparison.scenario,
         "engines": comparison.engines,
         "seeds": comparison.seeds,

@@ -1,20 +1,59 @@
-"""Checks a comparison before any run, and writes the command that repeats it."""
+"""Checks a comparison before any run."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from goodqueue import options
+from goodqueue.comparison.question import Compare
 from goodqueue.errors import Option, UserError, quoted
-from goodqueue.measures import FIRST_SEED
-from goodqueue.options import COMPARED, DECLARED
 
 if TYPE_CHECKING:
+    from goodqueue.measures.metrics import Metric
     from goodqueue.record import Scenario
-    from goodqueue.scenario import Origins, Sets
+    from goodqueue.scenario import Origins
+
+INTERVALS = 600
+"""The number of intervals of a run in the figure of delay over time."""
 
 
-def check(
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What a comparison runs."""
+
+    base: "Scenario"
+    """The scenario without the disciplines. Each ``load`` in it is a number of users."""
+    lines: list[str]
+    """The disciplines' lines, with single spaces."""
+    engines: Sequence[str]
+    metrics: "Sequence[Metric]"
+    against: str
+    correction: str
+
+
+def check(question: Compare) -> Checked:
+    """Return what to run. Errors come before any run. Raises UserError."""
+    from goodqueue import engines
+    from goodqueue.measures import metrics, numbers
+    from goodqueue.scenario import asked, seconds
+    from goodqueue.show import notes
+
+    by = correction(question.correct)
+    on = engines.parse(question.engine, linux=question.kernel)
+    shown = numbers.find(question.metric) or metrics.METRICS
+    base, origins = asked.base(question.scenario, question.described, question.set)
+    file = question.scenario if isinstance(question.scenario, str) else ""
+    lines, resolved = resolve(base, question.qdiscs, question.seed, file, origins, on)
+    first = against(question.against, lines)
+    notes.tell(base, origins, lines)
+    if question.is_drawn:
+        interval_us = max(1, round(seconds(resolved["duration"]) / INTERVALS * 1e6))
+        base.setdefault("series", {}).setdefault("interval", f"{interval_us}us")
+    if question.metric:
+        numbers.check(shown, [{**resolved, "series": base.get("series")}])
+    return Checked(base, lines, on, shown, first, by)
+
+
+def resolve(
     base: "Scenario", qdiscs: Sequence[str], seed: int, file: str, origins: "Origins", on: Sequence[str]
 ) -> "tuple[list[str], Scenario]":
     """Resolve ``base`` with each qdisc and let each engine check it, so that errors come before any run.
@@ -65,31 +104,3 @@ def correction(text: str | None) -> str:
     if text not in (None, "", "holm"):
         raise UserError(Option("correct"), f"found {quoted(text)}; accepted: holm")
     return text or ""
-
-
-def command(
-    lines: Sequence[str],
-    file: str | None,
-    said: Mapping[str, Any],
-    sets: "Sets",
-    *,
-    seeds: int,
-    seed: int,
-    metric: Sequence[str] | None,
-    engine: str,
-    against: str | None,
-    correct: str | None,
-    effect: bool = False,
-) -> str:
-    """Return the command that repeats this comparison, with the options ``said`` and the keys ``sets``."""
-    if isinstance(sets, Mapping):
-        others = {DECLARED[name].key: value for name, value in said.items() if name not in COMPARED}
-        sets = [
-            f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-            for key, value in {**others, **sets}.items()
-        ]
-    return options.command(
-        "compare", *lines, scenario=file, **{name: said.get(name) for name in COMPARED},
-        engine=None if engine == "sim" else engine, against=against, correct=correct, effect=effect, seeds=seeds,
-        seed=None if seed == FIRST_SEED else seed, set=sets, metric=metric,
-    )  # fmt: skip

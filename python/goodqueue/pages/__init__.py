@@ -12,7 +12,7 @@ from goodqueue.errors import UserError, one_line
 from goodqueue.files import output
 from goodqueue.show import answer as answers
 from goodqueue.show import layout
-from goodqueue.show.answer import Answer, Code, Findings, Picture, Section, Terms, Text, flat
+from goodqueue.show.answer import Answer, Code, Distributions, Findings, Picture, Section, Terms, Text, flat
 from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def fragment(parts: "Iterable[answers.Part]") -> str:
                 blocks.append(f"<p>{escape(part.text)}</p>")
             case str():
                 blocks.append(f"<p>{escape(part)}</p>")
-            case Picture():
+            case Picture() | Distributions():
                 pass
     return "\n".join(blocks)
 
@@ -82,6 +82,8 @@ def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Prog
 
     ``command`` is the command that asks again. If the figures cannot be drawn, the error is returned. Raises OSError.
     """
+    if answer.write is not None:
+        return answer.write(folder, command, progress)
     for name, text in answer.files.items():
         (folder / name).write_text(text, encoding="utf-8")
     trouble = draw(folder, "results.json is", lambda: page(folder, answer, command, progress))
@@ -110,6 +112,8 @@ def _with_figures(drawn: dict[str, Figure], parts: Iterable[answers.Part]) -> "I
     for part in parts:
         if isinstance(part, Picture):
             yield drawn[part.name]
+        elif isinstance(part, Distributions):
+            continue
         elif isinstance(part, Section):
             yield replace(part, parts=list(_with_figures(drawn, part.parts)))
         else:

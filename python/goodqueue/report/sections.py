@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import options
-from goodqueue.comparison import Comparison, summarise
+from goodqueue.comparison import Comparison, figures, summarise
 from goodqueue.comparison import tables as comparison_tables
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
@@ -19,7 +19,6 @@ from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import source_of
-from goodqueue.report import figures
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels, tables
 from goodqueue.show.answer import Code, Findings, Section, Terms, Text

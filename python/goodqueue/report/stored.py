@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from goodqueue import store
+from goodqueue.comparison.meanings import STORED
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
 from goodqueue.pages import render
 from goodqueue.record import Scenario
 from goodqueue.report import sections
-from goodqueue.report.meanings import STORED
 from goodqueue.running import Progress
 from goodqueue.show.answer import Code, Section, Terms
 from goodqueue.store import Store, results

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from markupsafe import Markup
     from matplotlib.figure import Figure
+
+    from goodqueue.errors import UserError
+    from goodqueue.running import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,15 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class Distributions:
+    """Distributions below each other, which a terminal draws. A page has figures in their place."""
+
+    title: str
+    runs: Sequence[tuple[str, Sequence[float]]]
+    """Labels, each with 101 percentiles in ms."""
+
+
+@dataclass(frozen=True, slots=True)
 class Section:
     """Parts under a heading. Without parts it is left out."""
 
@@ -71,7 +85,7 @@ class Section:
     """The identifier of its place in the page."""
 
 
-Part: TypeAlias = "str | Text | Findings | Code | Terms | Table | Picture | Section"
+Part: TypeAlias = "str | Text | Findings | Code | Terms | Table | Picture | Distributions | Section"
 """A part of an answer. Text is a paragraph."""
 
 
@@ -88,15 +102,23 @@ class Answer:
     """What the parts are made from, typed as its room has it."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of a report, by name: scenarios that were found."""
+    text: str = ""
+    """What ``--json`` prints, where an engine has written it: a record."""
+    latex: Sequence[Table] = ()
+    """The tables of ``--latex``, if a paper has room for more than a terminal. If empty, those of the parts."""
+    write: "Callable[[Path, str, Progress], UserError | None] | None" = None
+    """Writes the report, if its room has one of its own, into a folder, with the command that asks again."""
 
-    def tables(self) -> list[Table]:
-        """Return the tables of all parts, in their order."""
-        return [part for part in flat(self.parts) if isinstance(part, Table)]
+    def tables(self) -> Sequence[Table]:
+        """Return the tables for LaTeX."""
+        return self.latex or [part for part in flat(self.parts) if isinstance(part, Table)]
 
     def as_json(self, verb: str) -> dict[str, Any]:
         """Return what ``--json`` prints."""
         from goodqueue._goodqueue import VERSION
 
+        if "made_by" in self.data:  # a file that other programs read has its keys in its own order
+            return dict(self.data)
         return {"made_by": f"goodqueue {verb}", "version": VERSION, **self.data}
 
 

@@ -134,10 +134,10 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
     for part in parts:
         if isinstance(part, answers.Picture) or (isinstance(part, answers.Code) and not part.text):
             continue
-        is_block = isinstance(part, answers.Code | answers.Section | answers.Terms)
+        is_block = isinstance(part, answers.Code | answers.Section | answers.Terms | answers.Distributions)
         if not is_apart and (is_block or (isinstance(part, Table) and part.title)):
             emit("\n")
-        is_apart = isinstance(part, Table)  # which has an empty line below it
+        is_apart = isinstance(part, Table | answers.Distributions)  # which has an empty line below it
         match part:
             case Table():
                 print_table(part)
@@ -146,6 +146,8 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
                 print_parts(part.parts, is_first=True)
             case answers.Code():
                 emit(fit(part.text).rstrip() + "\n")
+            case answers.Distributions():
+                print_picture(part.title, part.runs)
             case answers.Terms():
                 for name, meaning in part.meanings.items():
                     say(f"{name}: {meaning}")
