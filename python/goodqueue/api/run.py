@@ -2,15 +2,13 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from goodqueue import engines
-from goodqueue import scenario as reading
 from goodqueue.api import asking, frames, showing
+from goodqueue.ask.question import Question
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import output
 from goodqueue.measures import metrics
@@ -18,8 +16,9 @@ from goodqueue.plot import series as courses
 from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import App, Flow, Queue, Record, Scenario
-from goodqueue.show import describe, notes, tables, terminal
-from goodqueue.show.answer import Part
+from goodqueue.runs import question
+from goodqueue.show import describe, tables
+from goodqueue.show.answer import Answer, Part
 from goodqueue.store import columns
 
 if TYPE_CHECKING:
@@ -185,46 +184,8 @@ def _array(values: Sequence[float | None]) -> "np.ndarray[tuple[int], np.dtype[n
     return np.array(values, dtype=np.float64)
 
 
-@asking.in_words_of_python
-def run(
-    scenario: asking.Source | None = None,
-    *,
-    seed: int | None = None,
-    engine: str = "sim",
-    threads: int | None = None,
-    **sets: Any,
-) -> Run:
-    """Run one scenario once, and return what it measured.
+def _ran(answer: Answer, _: Question) -> Run:
+    return Run(answer.text, answer.title)
 
-    Args:
-        scenario: The path of a TOML file, or its tables as a dict. If None, the options of ``goodqueue compare``
-            describe the scenario, with the same defaults, such as ``rate``, ``rtt``, ``traffic`` and ``duration``.
-        seed: The seed of the random draws. If None, the scenario's own, or 1.
-        engine: ``"sim"``, ``"kernel"`` for Linux's own qdiscs and TCP (run ``goodqueue kernel doctor`` once before),
-            or ``"live"`` for this host's TCP across the emulated path, in real time.
-        threads: Threads of the simulator for this run. They do not change its record. If None, all cores for a long
-            run, and one for a short one.
-        **sets: Options, such as ``qdisc``, a line as after ``tc qdisc add dev X root``; beside a scenario only those
-            that do not describe the traffic. And any key of the scenario, with ``__`` for the dot:
-            ``path__rtt="10ms"``, ``traffic__0__count=4``, ``series__interval="100ms"``. Rates and times are text with
-            their unit.
 
-    Returns:
-        A `Run`. The same scenario and seed give the same record as ``goodqueue run --json``, byte for byte.
-
-    Raises:
-        UserError: The scenario or an option is refused. One line says what was found and what is accepted.
-
-    >>> import goodqueue as gq
-    >>> one = gq.run(qdisc="fq_codel", rate="20mbit", rtt="20ms", traffic="bulk:2,voip", duration="10s")
-    >>> [flow["name"] for flow in one.flows][:2], round(one.metrics["utilisation_percent"], -1)
-    (['bulk/0', 'bulk/1'], 100.0)
-    """
-    (on,) = engines.parse(asking.word("engine", engine), several=False)
-    asking.numbers(threads=threads)
-    base, origins = asking.scenario_of(scenario, sets | {"seed": seed})
-    name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    resolved = reading.resolve(base, "" if name == "run" else name, origins)
-    notes.tell(base, origins)
-    with terminal.progress("simulating" if on == "sim" else f"engine {on}") as progress:
-        return Run(engines.threaded(on, threads)(resolved, progress, Event()), name)
+run = asking.function(question.Run, _ran, "A `Run`. Its record has the same bytes as that of ``goodqueue run --json``.")

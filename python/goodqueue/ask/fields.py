@@ -28,6 +28,8 @@ class Field:
     """The function of `cli.words` that completes its value."""
     is_argument: bool = False
     """Whether it has a place instead of a name on the command line."""
+    is_required: bool = False
+    """Whether the command line requires it, though it has a default: a scenario that Python describes otherwise."""
     is_positional: bool = False
     """Whether a call in Python may give it without its name."""
     in_python: bool = True
@@ -40,10 +42,27 @@ class Field:
         return f"{self.help} [{self.otherwise}]" if self.otherwise else self.help
 
 
-def argument(metavar: str, text: str, *, reader: Reader = TEXT, completes: str = "", is_optional: bool = False) -> Any:
+def argument(
+    metavar: str,
+    text: str,
+    *,
+    reader: Reader = TEXT,
+    completes: str = "",
+    is_optional: bool = False,
+    is_optional_in_python: bool = False,
+) -> Any:
     """Declare what has a place on the command line. Unless it ``is_optional``, the command cannot do without it."""
-    field = Field(metavar, text, reader, completes=completes, is_argument=True, is_positional=True)
-    default: Any = {} if not is_optional else {"default": () if reader.repeats else None}
+    field = Field(
+        metavar,
+        text,
+        reader,
+        completes=completes,
+        is_argument=True,
+        is_required=is_optional_in_python,
+        is_positional=True,
+    )
+    has_default = is_optional or is_optional_in_python
+    default: Any = {"default": () if reader.repeats else None} if has_default else {}
     return dataclasses.field(metadata={KEY: field}, **default)
 
 

@@ -10,6 +10,10 @@ REPORT = "Write a report and the data."
 """The sentence of ``--out`` where the folder has nothing else."""
 
 
+FORCE = "Replace what exists where the command writes; files of others stay."
+"""The sentence of ``--force``."""
+
+
 def name_of(source: Source) -> str:
     """Return the name of a scenario in sentences: its file, if it has one."""
     return source if isinstance(source, str) else "scenario"

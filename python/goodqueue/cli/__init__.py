@@ -34,7 +34,7 @@ results only.
 
 VERBS = {
     "init": "init.init",
-    "run": "run.run",
+    "run": "runs.question:Run",
     "compare": "comparison.question:Compare",
     "link": "link.link",
     "advise": "advise.advise",

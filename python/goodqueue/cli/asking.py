@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, out: str | None = None, force: bool = False, json: bool, latex: bool = False, **given: Any) -> None:
+    def ask(*, json: bool, latex: bool = False, **given: Any) -> None:
         from goodqueue.files import inputs
 
+        out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
         expanded = {group: {name: given.pop(name) for name in names} for group, names in groups.items()}
         asked = question.read(given | expanded)
@@ -66,7 +67,7 @@ def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
     kind: Any = list[str] if field.reader.repeats else str if field.metavar else bool
     if field.is_argument:
         argument = typer.Argument(metavar=field.metavar, help=field.help, autocompletion=complete)
-        if default is MISSING:
+        if default is MISSING or field.is_required:
             return _keyword(name, Annotated[kind, argument])
         return _keyword(name, Annotated[kind | None, argument], None)
     kind = kind | None if field.metavar else kind
@@ -111,3 +112,5 @@ def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, for
         [*answer.files, "results.json"],
         tell,
     )
+    if answer.trouble is not None:
+        raise answer.trouble

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from goodqueue import foreign, options
+from goodqueue.ask import shared
 from goodqueue.cli import words
 from goodqueue.errors import Option, UserError
 
@@ -97,9 +98,7 @@ NoCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace what exists where the command writes; files of others stay.")
-]
+Force = Annotated[bool, typer.Option("--force", help=shared.FORCE)]
 FirstSeed = Annotated[int, typer.Option("--seed", parser=whole("seed"), metavar="N", help="The first seed.")]
 Metrics = Annotated[
     list[str] | None,

@@ -109,6 +109,9 @@ class Answer:
     write: "Callable[[Path, str, Progress], UserError | None] | None" = None
     """Writes the report, if its room has one of its own, into a folder, with the command that asks again."""
 
+    trouble: "UserError | None" = None
+    """What a person is told after the answer: a file that had to be written elsewhere."""
+
     def tables(self) -> Sequence[Table]:
         """Return the tables for LaTeX."""
         return self.latex or [part for part in flat(self.parts) if isinstance(part, Table)]

@@ -1,0 +1,1 @@
+"""One run of one scenario, as ``goodqueue run`` and ``gq.run`` ask for it."""
