@@ -1,16 +1,14 @@
 """``gq.suite``: runs the tests that a standard asks for."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines
 from goodqueue.api import asking, frames, showing
-from goodqueue.errors import UserError, quoted, warn
-from goodqueue.show.answer import Part
-from goodqueue.studies import libraries
-from goodqueue.suites import figures, loading, sheet, show, stacks, subjects
+from goodqueue.ask.question import Question
+from goodqueue.errors import UserError, quoted
+from goodqueue.show.answer import Answer, Part
+from goodqueue.suites import answer, figures, question, sheet
 from goodqueue.suites.sheet import RowResult
 
 if TYPE_CHECKING:
@@ -91,8 +89,7 @@ class Suite(showing.Shown):
         raise UserError("section", f"found {quoted(section)}; accepted: {known}")
 
     def _parts(self) -> Sequence[Part]:
-        tables = [table for row in self.sheet.rows for table in show.tables(self.sheet, row)]
-        return [show.describe(self.sheet)[0], *tables, show.overview(self.sheet), *show.conclusion(self.sheet)]
+        return list(answer.parts(self.sheet))
 
 
 def _number(row: RowResult, number: sheet.Number) -> dict[str, Any]:
@@ -102,55 +99,8 @@ def _number(row: RowResult, number: sheet.Number) -> dict[str, Any]:
     return {"section": row.row.section, **number.at, **whose, **ends}
 
 
-@asking.in_words_of_python
-def suite(
-    name: str | os.PathLike[str],
-    *tested: str,
-    only: str | Sequence[str] = (),
-    stack: str | None = None,
-    quick: bool = False,
-    seeds: int | None = None,
-    engine: str = "sim",
-    store: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    progress: bool = True,
-) -> Suite:
-    """Run the tests that a standard asks for.
+def _tested(answer: Answer, _: Question) -> Suite:
+    return Suite(answer.result)
 
-    Args:
-        name: A suite of ``goodqueue list suites``, or a folder with a suite.toml.
-        *tested: The qdisc lines or congestion controls to test. If none, the suite's default, if it has one.
-        only: Sections of the standard. If empty, all of them.
-        stack: The QUIC stack whose congestion controls are tested. If None, TCP's are.
-        quick: Whether to make shorter runs with fewer seeds, for a first look.
-        seeds: Number of seeds per cell. If None, the suite's own.
-        engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        store: A folder that keeps each run. A run that is in it is not run again.
-        workers: Number of threads; the result does not depend on it. If None, all cores.
-        progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
 
-    Returns:
-        A `Suite`.
-
-    Raises:
-        UserError: An argument is refused, or nothing is tested.
-
-    >>> import goodqueue as gq
-    >>> gq.suite("rfc7928")
-    Traceback (most recent call last):
-    goodqueue.errors.UserError: suite rfc7928: no qdisc; accepted: one or several, such as codel, or ./my_aqm.py:MyAqm
-    """
-    (on,) = engines.parse(asking.word("engine", engine), several=False)
-    asking.numbers(seeds=seeds, workers=workers)
-    found = loading.load(libraries.SUITES.find(asking.place("name", name)))
-    if stack is not None:
-        found = stacks.fitting(found, asking.word("stack", stack))
-    named = subjects.read(found, asking.words("tested", tested), stack or "")
-    rows = sheet.choose(found, asking.words("only", only))
-    plan = sheet.plan(found, named, rows, quick, seeds, on, workers)
-    return asking.working(
-        f"{len(plan.scenarios)} runs",
-        store,
-        progress,
-        lambda note, kept: Suite(sheet.carry_out(found, named, rows, plan, workers, note, kept, warn)),
-    )
+suite = asking.function(question.Suite, _tested, "A `Suite`.")

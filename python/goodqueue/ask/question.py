@@ -39,6 +39,8 @@ class Question:
     """The name of the command, and of the function in Python."""
     report: ClassVar[str] = ""
     """The sentence of ``--out``: what the folder of a report has. Empty if there is none."""
+    writes: ClassVar[tuple[str, ...]] = ()
+    """The fields that name further files, which the answer has (`Answer.also`)."""
     has_latex: ClassVar[bool] = False
     """Whether ``--latex`` prints the tables of the answer."""
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from goodqueue import options
-from goodqueue.ask.fields import option
+from goodqueue.ask.fields import flag, option
 from goodqueue.ask.readers import LISTED, PATH, SETS, TEXT, TEXTS, Source, whole
 
 REPORT = "Write a report and the data."
@@ -36,9 +36,19 @@ def kernel() -> Any:
     return option("RELEASE", text, reader=TEXT, otherwise="this machine's packages")
 
 
-def seeds(default: int | None, text: str) -> Any:
+def seeds(default: int | None, text: str, otherwise: str = "") -> Any:
     """Declare the number of seeds. ``text`` says of what."""
-    return option("N", text, default, reader=whole(*options.BOUNDS["seeds"]))
+    return option("N", text, default, reader=whole(*options.BOUNDS["seeds"]), otherwise=otherwise)
+
+
+def quick() -> Any:
+    """Declare a shorter look."""
+    return flag("Shorter runs, fewer seeds: a look, in seconds.")
+
+
+def engine() -> Any:
+    """Declare the engine that runs the scenarios."""
+    return option("NAME", "sim, kernel (Linux's own), or live (its TCP on our path).", "sim")
 
 
 def first_seed(default: int) -> Any:

@@ -21,17 +21,22 @@ def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
     def ask(*, json: bool, latex: bool = False, **given: Any) -> None:
-        from goodqueue.files import inputs
+        from goodqueue.files import inputs, output
 
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
         expanded = {group: {name: given.pop(name) for name in names} for group, names in groups.items()}
         asked = question.read(given | expanded)
-        planned.check(out, force, [])
+        others = {name: path for name in question.writes if (path := getattr(asked, name)) is not None}
+        planned.check(out, force, [], *others.values())
+        for path in others.values():
+            output.check_file(path, force)
         with inputs.noted() as read:
             work = (asked if out is None else asked.for_report()).work()
-        planned.check(out, force, read)
+        planned.check(out, force, read, *others.values())
         answer = planned.carry_out(work.label, given.get("store"), work.carry_out)
+        for name, path in others.items():
+            output.write_file(path, force, answer.also[name])
         show(asked, answer, out, force=force, form="json" if json else "latex" if latex else "")
 
     groups = {name: field.of_scenario for name, field in question.fields().items() if field.of_scenario is not None}
@@ -109,7 +114,7 @@ def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, for
         out,
         force,
         lambda folder, progress: pages.write(folder, answer, asked.verb, asked.command(), progress),
-        [*answer.files, "results.json"],
+        answer.beside or [*answer.files, "results.json"],
         tell,
     )
     if answer.trouble is not None:

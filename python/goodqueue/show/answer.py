@@ -109,6 +109,10 @@ class Answer:
     write: "Callable[[Path, str, Progress], UserError | None] | None" = None
     """Writes the report, if its room has one of its own, into a folder, with the command that asks again."""
 
+    beside: Sequence[str] = ()
+    """The files that stand beside report.html, to be named. If empty, ``files`` and results.json."""
+    also: Mapping[str, bytes] = field(default_factory=dict)
+    """Files that are not in the folder of the report, by the field that names them (`Question.writes`)."""
     trouble: "UserError | None" = None
     """What a person is told after the answer: a file that had to be written elsewhere."""
 

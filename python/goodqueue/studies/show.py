@@ -5,7 +5,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from goodqueue.show.tables import Column, Table, number
-from goodqueue.studies import show_readings, trivial
+from goodqueue.studies import trivial
 from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
 from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Study
@@ -267,13 +267,6 @@ def counts(outcome: Outcome) -> list[str]:
         reasons = "; ".join(f"{len(group)}: {reason}" for reason, group in untested(outcome).items())
         sentences.append(f"Claims: {decided}{f' ({reasons})' if reasons else ''}.")
     return sentences
-
-
-def parts(outcome: Outcome) -> list[str | Table]:
-    """Return what the terminal shows of a study."""
-    summary = [summary_table(outcome)] if outcome.summary else []
-    shown = [*tables(outcome), *claims_tables(outcome), *summary, *show_readings.tables(outcome)]
-    return [*describe(outcome), "", *shown, *counts(outcome), *show_readings.counts(outcome)]
 
 
 def describe(outcome: Outcome) -> list[str]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from goodqueue.show.tables import Column, Table, decimals, number
-from goodqueue.show.terminal import Bold
 from goodqueue.studies import show as studies
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
@@ -13,14 +12,6 @@ UNSURE = (
     "Or the runs do not show the number of a check."
 )
 MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}
-
-
-def parts(sheet: Sheet) -> list[str | Table]:
-    """Return what the terminal shows of a sheet."""
-    rows: list[str | Table] = []
-    for found in sheet.rows:
-        rows += ["", Bold(heading(found)), found.row.asked, *tables(sheet, found), *checks(sheet, found)]
-    return [*describe(sheet), *rows, "", overview(sheet), *conclusion(sheet)]
 
 
 def describe(sheet: Sheet) -> list[str]:
