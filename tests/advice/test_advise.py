@@ -26,20 +26,22 @@ from goodqueue.advice import (
     links,
     page,
     playout,
-    question,
+    reading,
     scenarios,
     show,
     trying,
 )
 from goodqueue.advice import flent as measured
-from goodqueue.advice.answer import Advice
-from goodqueue.advice.question import Question
+from goodqueue.advice.answer import parts
+from goodqueue.advice.question import Advise
+from goodqueue.advice.reading import Question
+from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
-from goodqueue.cli import advise as cli_advise
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
 from goodqueue.measures.stats import Estimate
 from goodqueue.serving import address
+from goodqueue.show import terminal
 
 LINKS = {
     "cable": "--down 20mbit --up 5mbit --rtt 30ms --link docsis",
@@ -58,8 +60,7 @@ WIRED = ("cable", "dsl", "vdsl", "fibre", "satellite")
 def asked(name: str, **more: Any) -> Question:
     words = LINKS[name].split()
     options = {word.removeprefix("--"): value for word, value in zip(words[::2], words[1::2], strict=True)}
-    given = {"use": ",".join(question.USES), "buffer": None, "seeds": None, "seed": 1, "quick": True, **options, **more}
-    return question.ask(given.pop("down"), given.pop("up", None), given.pop("rtt", None), **given)
+    return reading.ask(Advise.read({"quick": True, **options, **more}))
 
 
 @pytest.fixture(scope="module")
@@ -440,7 +441,7 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
     sure = answers["dsl"]
     tried = [replace(one, points=Estimate(3.0, 8.0, 3)) if one.is_choice else one for one in sure.tried]
     worse = [replace(one, difference=Estimate(one.difference.mean, 1e9, 3)) for one in sure.changes]
-    cli_advise._print(replace(sure, tried=tried, changes=worse), why=False)
+    terminal.print_parts(parts(replace(sure, tried=tried, changes=worse)))
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("Too uncertain: 3.0 ± 8.0 points better than now may be none at all. Give --seeds ")
     assert sum(line.endswith("not told apart") for line in said) == len(worse)
@@ -449,7 +450,7 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
     idle[0] = replace(idle[0], points=Estimate(0.0, 0.0, 3))
     (said,) = show.warning(replace(sure, tried=idle))
     assert "(cake at 95 %) Give --seeds" in said, "to type nothing is not sure either"
-    cli_advise._print(sure, why=False)
+    terminal.print_parts(parts(sure))
     assert "Too uncertain" not in capsys.readouterr().out
 
 
@@ -458,7 +459,7 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
 
 @pytest.mark.parametrize("name", LINKS)
 def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]) -> None:
-    cli_advise._print(answers[name], why=False)
+    terminal.print_parts(parts(answers[name]))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 46, f"{len(lines)} lines: 40, packages, LuCI, undo, the score, and the address"
     assert max(len(line) for line in lines if not line.startswith(("  tc ", "http"))) <= 100, (
@@ -483,7 +484,7 @@ def test_commands_stay_whole_on_a_narrow_terminal(
 ) -> None:
     """A line break within a command would be pasted with the command."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    cli_advise._print(answers["satellite"], why=False)
+    terminal.print_parts(parts(answers["satellite"]))
     said = capsys.readouterr().out.splitlines()
     typed = answers["satellite"].commands
     assert {f"  {line}" for part in typed.values() for line in part} <= set(said)
@@ -702,7 +703,7 @@ ACCESS = {
 def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_path: Path) -> None:
     words = ACCESS[name].split()
     given = dict(zip([word.removeprefix("--") for word in words[::2]], words[1::2], strict=True))
-    one = question.ask(given["down"], given["up"], given["rtt"], name, "games", None, None, 1, quick=True)
+    one = reading.ask(Advise(down=given["down"], up=given["up"], rtt=given["rtt"], link=name, use="games", quick=True))
     for candidate in candidates.of(one):
         found = scenario.resolve(scenarios.scenario(one, candidate, 1, Truth(), tmp_path))
         hops = {hop["name"]: hop for hop in found["hop"]}

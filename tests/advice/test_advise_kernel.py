@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from goodqueue import _goodqueue
-from goodqueue.advice import candidates, checking, question, scenarios
-from goodqueue.advice.answer import Check
+from goodqueue.advice import candidates, checking, reading, scenarios
+from goodqueue.advice.question import Advise
+from goodqueue.advice.result import Check
 from goodqueue.engines.kernel import planning
 from goodqueue.scenario import resolve
 
@@ -25,9 +26,9 @@ ASKED_OF_LINUX = ("cable", "dsl")
 """Without the satellite, whose RTT makes its run so long that it would take minutes."""
 
 
-def asked(name: str) -> question.Question:
+def asked(name: str) -> reading.Question:
     down, up, rtt, link = LINKS[name]
-    return question.ask(down, up, rtt, link, "calls,games,downloads,web", None, 1, 1, quick=True)
+    return reading.ask(Advise(down=down, up=up, rtt=rtt, link=link, seeds=1, quick=True))
 
 
 @pytest.mark.parametrize("name", LINKS)

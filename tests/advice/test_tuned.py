@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from goodqueue import executors, scenario
-from goodqueue.advice import candidates, question, tuned
+from goodqueue.advice import candidates, reading, tuned
 from goodqueue.advice.candidates import Candidate
-from goodqueue.advice.question import Question
+from goodqueue.advice.question import Advise
+from goodqueue.advice.reading import Question
 from goodqueue.search.runner import Runner
 from goodqueue.search.tune import answer
 from goodqueue.search.tune import work as tuning
@@ -15,7 +16,7 @@ from goodqueue.search.tune.work import Plan
 
 
 def asked(link: str, rtt: str = "30ms", down: str = "2mbit") -> Question:
-    return question.ask(down, "1mbit", rtt, link, "games", None, None, 1, quick=True)
+    return reading.ask(Advise(down=down, up="1mbit", rtt=rtt, link=link, use="games", quick=True))
 
 
 def choice(one: Question, label: str) -> Candidate:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from goodqueue.advice.framing import HEADER
 from goodqueue.advice.links import Link
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
 from goodqueue.show.labels import BOTH
 
 MARGIN = 0.95

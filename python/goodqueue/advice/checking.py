@@ -6,10 +6,10 @@ from pathlib import Path
 
 from goodqueue import engines, running
 from goodqueue.advice import candidates, scenarios
-from goodqueue.advice.answer import Advice, Check
 from goodqueue.advice.candidates import Candidate
 from goodqueue.advice.choosing import FELT, numbers
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
+from goodqueue.advice.result import Advice, Check
 from goodqueue.advice.scenarios import Truth
 from goodqueue.errors import UserError
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from goodqueue.advice import playout
-from goodqueue.advice.answer import Change, Tried
 from goodqueue.advice.gain import difference, gain, total
+from goodqueue.advice.result import Change, Tried
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.base import path_ms
 from goodqueue.measures.stats import Estimate

@@ -1,7 +1,7 @@
 """The commands to type: ``tc`` commands, the interface for the direction down, and SQM's settings."""
 
 from goodqueue.advice.candidates import Candidate, kbit
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
 
 IFB = "ifb0"
 """The interface through which incoming packets are sent."""

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from goodqueue.advice import candidates
-from goodqueue.advice.answer import Tried
 from goodqueue.advice.candidates import Candidate, kbit
 from goodqueue.advice.links import air_mbps
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
+from goodqueue.advice.result import Tried
 from goodqueue.advice.scenarios import AIR, Truth
 from goodqueue.show.tables import span
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from goodqueue.advice import scenarios
 from goodqueue.advice.candidates import Candidate
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
 from goodqueue.advice.scenarios import Truth
 from goodqueue.serving.address import address
 from goodqueue.show.labels import BOTH

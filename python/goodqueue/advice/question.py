@@ -1,154 +1,89 @@
-"""The user's question: the link, its rates, and its uses. Error messages name the option."""
+"""What ``goodqueue advise`` and ``gq.advise`` ask."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from goodqueue.advice.framing import USUAL, Wan, framed
-from goodqueue.advice.links import LINKS, SYNONYMS, Link, cell, find
-from goodqueue.errors import Option, UserError, quoted
-
-if TYPE_CHECKING:
-    from goodqueue.advice.flent import Found
-
-WIFI = Option("link", "wifi")
-
-USES = ("calls", "games", "downloads", "web")
-
-LEAST_BPS, MOST_BPS = 128_000, 10_000_000_000
-
-RTT = "30ms"
-"""The default: cake's word ``regional`` (tc-cake(8))."""
-
-SEEDS, QUICK_SEEDS = 5, 3
-RADIO_SEEDS, QUICK_RADIO_SEEDS = 12, 4
-"""For LTE and 5G, since each seed also draws another radio."""
+from goodqueue.advice import framing
+from goodqueue.ask import shared
+from goodqueue.ask.fields import argument, flag, option
+from goodqueue.ask.question import Question, Work
+from goodqueue.ask.readers import LISTED, PATH, PATHS, whole
+from goodqueue.measures import FIRST_SEED
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A link and its uses."""
+@dataclass(frozen=True, kw_only=True)
+class Advise(Question):
+    """Say which tc lines to type on a link, and what they change.
 
-    link: Link
-    down_bps: int
-    up_bps: int
-    """The rate of the link itself. For Wi-Fi, which shares the air, it is not used."""
-    rtt_s: float
-    """The round-trip time to the servers, without queueing."""
-    uses: tuple[str, ...]
-    buffer_s: float
-    """The length of the present queue when it is full."""
-    seeds: tuple[int, ...]
-    quick: bool = False
-    trace: str | None = None
-    """A file of rates for the direction down."""
-    found: "Found | None" = None
-    """Flent's measurements of the link."""
-    wan: Wan = USUAL
-    """The router's interface to the Internet."""
+    Examples:
+      goodqueue advise --down 50mbit --up 10mbit --rtt 30ms
+      goodqueue advise --down 8mbit --up 1mbit --link dsl --use calls,games --why
+      goodqueue advise --down 100mbit --up 40mbit --link vdsl --pppoe router --vlan
+      goodqueue advise --down 100mbit --up 40mbit --link ethernet --verify
+      goodqueue advise --down 12mbit --up 4mbit --link lte --rtt 60ms
+      goodqueue advise --down 40mbit --link wifi
+      goodqueue advise --flent rrul-*.flent.gz --link docsis --out report
 
-    @property
-    def is_wired(self) -> bool:
-        """Whether the link has its own constant rate."""
-        return not self.link.is_radio and self.link.key != "wifi"
+    The command simulates the link with qdiscs that Linux ships, in both directions at once. The downloads and uploads
+    of a household of four users fill the link, and the modem has a queue behind the router. The answer is what was
+    measured: calls, pings, pages and goodput, compared with the link as it is now. The command also tries what would
+    change the answer: another rate, another buffer, Wi-Fi. Give the rates at which the link itself sends: the
+    contract's rate for cable, the modem's sync rate for DSL.
+    """
 
+    verb = "advise"
+    report = "Write a report: a page, JSON, and the scenarios."
 
-def ask(
-    down: str | None,
-    up: str | None,
-    rtt: str | None,
-    link: str,
-    use: str,
-    buffer: str | None,
-    seeds: int | None,
-    seed: int,
-    quick: bool,
-    trace: str | None = None,
-    files: Sequence[str] = (),
-    *,
-    pppoe: str | None = None,
-    vlan: bool = False,
-    overhead: int | None = None,
-    wan: str | None = None,
-) -> Question:
-    """Return the question of these options. Raises UserError."""
-    kind = find(link)
-    if kind is None:
-        known = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
-        raise UserError(Option("link"), f"found {quoted(link)}; accepted: {known}")
-    kind, interface = framed(kind, pppoe, vlan, overhead, wan)
-    uses = tuple(word.strip() for word in use.split(","))
-    for word in uses:
-        if word not in USES or uses.count(word) > 1:
-            said = quoted(word) + (" twice" if word in USES else "")
-            raise UserError(Option("use"), f"found {said}; accepted: a list of {', '.join(USES)}, each once")
-    if trace is not None and not kind.follows_file:
-        raise UserError(
-            Option("trace"), ["found with ", Option("link", link), "; accepted: with ", Option("link", "lte"), " or 5g"]
-        )
-    found = _found(files)
-    down_bps = _rate(Option("down"), down, found.down_bps if found else None, trace)
-    up_bps = down_bps if kind.key == "wifi" and up is None else _rate(Option("up"), up, found.up_bps if found else None)
-    if kind.key == "wifi" and cell(down_bps) is None:
-        raise UserError(
-            Option("down"), [f"found {quoted(down)} with ", WIFI, "; accepted: up to 189mbit, as 802.11n carries"]
-        )
-    rtt_s = _time(Option("rtt"), rtt, 0.001, 2.0) if rtt is not None or not found else found.rtt_s
-    if buffer is None:
-        buffer_s = (found.buffer_s if found else None) or kind.buffer_s
-    elif kind.key == "wifi":
-        raise UserError(
-            Option("buffer"), ["found with ", WIFI, "; accepted: without, as the driver's queue is what it is"]
-        )
-    else:
-        buffer_s = _time(Option("buffer"), buffer, 0.001, 10.0)
-    usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.is_radio else (SEEDS, QUICK_SEEDS)
-    count = seeds or usual[quick]
-    every = tuple(range(seed, seed + count))
-    return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, found, interface)
+    more: tuple[str, ...] = argument(
+        "FILE", "Further files of --flent.", reader=PATHS, is_optional=True, in_python=False
+    )
+    down: str | None = option("RATE", "The link's rate down.", is_positional=True)
+    up: str | None = option("RATE", "The link's rate up.", is_positional=True)
+    rtt: str | None = option("TIME", "Round trip without queueing.", otherwise="30ms", is_positional=True)
+    link: str = option(
+        "KIND",
+        "docsis (cable), lld, dsl (ATM), vdsl (PTM), ethernet (fibre), lte, 5g, starlink, wifi.",
+        "docsis",
+    )
+    use: str = option(
+        "LIST", "What matters to you: any of calls,games,downloads,web.", "calls,games,downloads,web", reader=LISTED
+    )
+    flent: tuple[str, ...] = option(
+        "FILE...", "Flent's measurements of the real link: its rates, RTT, queue.", reader=PATHS
+    )
+    buffer: str | None = option(
+        "TIME", "Delay of the modem's full queue, as it is now.", otherwise="250ms; lte 1s, 5g 500ms"
+    )
+    trace: str | None = option("FILE", "A file of rates that an LTE or 5G link follows down.", reader=PATH)
+    pppoe: str | None = option("WHO", "Who dials: router, modem, no.", otherwise="dsl, vdsl: modem; others: no")
+    vlan: bool = flag("The packets have a VLAN's tag on the line.")
+    overhead: int | None = option("BYTES", "What the line adds to an IP packet.", reader=whole(0, framing.MOST))
+    wan: str | None = option("NAME", "The router's interface.", otherwise="eth0; pppoe-wan if the router dials; wlan0")
+    why: bool = flag("Show every line that was tried.")
+    verify: bool = flag("Run the answer also on Linux's own qdiscs. This takes minutes.")
+    tune: bool = flag("Search for a better rate and rtt of cake, judged on other links.")
+    quick: bool = flag("Runs of half the length: 3 of each line, 4 over a radio.")
+    seeds: int | None = option("N", "Runs of each line.", reader=whole(1, 1000), otherwise="5; 12 over a radio")
+    seed: int = shared.first_seed(FIRST_SEED)
+    workers: int | None = shared.workers()
 
+    def work(self) -> Work:
+        """Return the runs of all lines. Raises UserError."""
+        from goodqueue.advice import answer, checking, reading, trying, tuned
+        from goodqueue.errors import UserError, quoted
+        from goodqueue.running import Progress
+        from goodqueue.show.answer import Answer
+        from goodqueue.store import Store
 
-def _found(files: Sequence[str]) -> "Found | None":
-    if not files:
-        return None
-    from goodqueue.advice import flent
+        if self.more and not self.flent:
+            raise UserError("advise", f"found {quoted(self.more[0])} without --flent; accepted: --flent FILE...")
+        household = reading.ask(self)
 
-    return flent.found(files)
+        def carry_out(progress: Progress, _: Store | None) -> Answer:
+            advice = trying.advise(household, self.workers, progress)
+            if self.verify:
+                advice = checking.checked(advice, progress)
+            if self.tune:
+                advice = tuned.tuned(advice, self.workers, progress)
+            return answer.of(advice, self)
 
-
-def _rate(option: Option, text: str | None, measured: int | None, trace: str | None = None) -> int:
-    """Return the rate in ``text``, or the ``measured`` one, or the mean of the file ``trace``."""
-    from goodqueue import _goodqueue
-    from goodqueue.scenario import paths
-    from goodqueue.show import notes
-
-    if trace is not None:
-        if text is not None:
-            raise UserError(option, [f"found {quoted(text)} beside ", Option("trace"), "; accepted: one of them"])
-        return paths.rate_bps({"trace": trace})
-    if text is None:
-        if measured is None:
-            raise UserError(
-                option, ["missing; accepted: a rate such as 50mbit, or ", Option("flent", "FILE"), " that measured it"]
-            )
-        return measured
-    try:
-        bps = _goodqueue.rate_bps(text)
-    except ValueError as error:
-        raise UserError(option, str(error)) from None
-    if not LEAST_BPS <= bps <= MOST_BPS:
-        raise UserError(option, f"found {quoted(text)}; accepted: 128kbit to 10gbit")
-    notes.tell({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
-    return bps
-
-
-def _time(option: Option, text: str | None, least_s: float, most_s: float) -> float:
-    from goodqueue import _goodqueue
-
-    try:
-        found: float = _goodqueue.time_ns(text or RTT) / 1e9
-    except ValueError as error:
-        raise UserError(option, str(error)) from None
-    if not least_s <= found <= most_s:
-        raise UserError(option, f"found {quoted(text)}; accepted: {1000 * least_s:g}ms to {most_s:g}s")
-    return found
+        return Work(f"{household.link.title}: what Linux ships", carry_out)

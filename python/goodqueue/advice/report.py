@@ -5,7 +5,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from goodqueue.advice import candidates, scenarios, show
-from goodqueue.advice.answer import Advice, as_json
+from goodqueue.advice.result import Advice, as_json
 from goodqueue.advice.scenarios import Truth
 from goodqueue.files import output
 from goodqueue.pages import REPORT, Part, render

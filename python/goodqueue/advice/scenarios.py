@@ -16,7 +16,7 @@ from goodqueue.advice.candidates import STATION, Candidate
 from goodqueue.advice.choosing import SINGLE
 from goodqueue.advice.framing import HEADER
 from goodqueue.advice.links import air_mbps, cell, frames_bps
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
 from goodqueue.files import har
 from goodqueue.hops import queue
 from goodqueue.record import Scenario

@@ -1,14 +1,13 @@
 """Prints the answer on one screen, and the evidence for it."""
 
-import textwrap
 from collections.abc import Iterator
 
 from goodqueue.advice import commands
-from goodqueue.advice.answer import Advice, Change, Check, Tried
 from goodqueue.advice.candidates import FAIR
 from goodqueue.advice.choosing import ADDED_KEY, FELT, SINGLE_KEY, TENTH
 from goodqueue.advice.gain import NOTICED, Gain
-from goodqueue.advice.question import USES, Question
+from goodqueue.advice.reading import USES, Question
+from goodqueue.advice.result import Advice, Change, Check, Tried
 from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
 from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
@@ -219,14 +218,6 @@ def address(advice: Advice) -> list[str]:
     if not advice.address:
         return []
     return ["See both, packet by packet: start `goodqueue serve --no-browser`, and open", advice.address]
-
-
-def hanging(text: str, width: int) -> list[str]:
-    """Return ``text`` in lines. If it is indented, the lines after the first are indented twice as far."""
-    inner = len(text) - len(text.lstrip())
-    return textwrap.wrap(
-        text.strip(), width, initial_indent=" " * inner, subsequent_indent=" " * 2 * inner, break_on_hyphens=False
-    )
 
 
 def checks(advice: Advice) -> list[Table]:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from goodqueue import engines, running
 from goodqueue.advice import candidates, choosing, commands, doubts, page, scenarios
-from goodqueue.advice.answer import Advice, Doubt, Tried
 from goodqueue.advice.candidates import Candidate
 from goodqueue.advice.choosing import Values
 from goodqueue.advice.doubts import Asked
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
+from goodqueue.advice.result import Advice, Doubt, Tried
 from goodqueue.advice.scenarios import Truth
 from goodqueue.record import Record
 

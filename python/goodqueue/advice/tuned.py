@@ -12,11 +12,11 @@ from pathlib import Path
 
 from goodqueue import _goodqueue, executors, running
 from goodqueue.advice import candidates, scenarios
-from goodqueue.advice.answer import Advice
 from goodqueue.advice.candidates import LARGE_RTT_S, Candidate, kbit
 from goodqueue.advice.choosing import ALWAYS, FELT
 from goodqueue.advice.doubts import DEEP, SHALLOW, SLOWER
-from goodqueue.advice.question import Question
+from goodqueue.advice.reading import Question
+from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
 from goodqueue.measures import numbers
 from goodqueue.record import Scenario

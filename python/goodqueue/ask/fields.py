@@ -50,6 +50,7 @@ def argument(
     completes: str = "",
     is_optional: bool = False,
     is_optional_in_python: bool = False,
+    in_python: bool = True,
 ) -> Any:
     """Declare what has a place on the command line. Unless it ``is_optional``, the command cannot do without it."""
     field = Field(
@@ -60,6 +61,7 @@ def argument(
         is_argument=True,
         is_required=is_optional_in_python,
         is_positional=True,
+        in_python=in_python,
     )
     has_default = is_optional or is_optional_in_python
     default: Any = {"default": () if reader.repeats else None} if has_default else {}

@@ -34,6 +34,10 @@ def _path(option: Option, value: Any) -> str:
     return path
 
 
+def _paths(option: Option, value: Any) -> tuple[str, ...]:
+    return tuple(_path(option, path) for path in ([value] if isinstance(value, str | os.PathLike) else value))
+
+
 def _flag(option: Option, value: Any) -> bool:
     return options.flag(option, value) or False
 
@@ -82,6 +86,7 @@ Source = str | dict[str, Any]
 SCENARIO = Reader(_scenario, "str | os.PathLike[str] | Mapping[str, Any]")
 TEXT = Reader(options.text, "str")
 PATH = Reader(_path, "str | os.PathLike[str]")
+PATHS = Reader(_paths, "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", repeats=True)
 FLAG = Reader(_flag, "bool")
 TEXTS = Reader(_texts, "str | Sequence[str]", repeats=True)
 """Texts: the option may be repeated, and Python takes a text or a list."""

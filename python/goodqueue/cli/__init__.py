@@ -37,7 +37,7 @@ VERBS = {
     "run": "runs.question:Run",
     "compare": "comparison.question:Compare",
     "link": "link.link",
-    "advise": "advise.advise",
+    "advise": "advice.question:Advise",
     "sweep": "sweep.sweep",
     "attack": "search.attack.question:Attack",
     "tune": "search.tune.question:Tune",

@@ -14,6 +14,7 @@ from goodqueue.cli.options import Described, Force, Json, Latex, check_format
 from goodqueue.errors import Option
 
 if TYPE_CHECKING:
+    from goodqueue.errors import UserError
     from goodqueue.show.answer import Answer
 
 
@@ -89,33 +90,42 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
 def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, form: str) -> None:
     """Print ``answer`` in the ``form`` json, latex, or as parts, and write its report into the folder ``out``, if any.
 
-    Raises UserError.
+    Raises UserError if figures failed, or if the folder got another name.
     """
+    written, failed = (None, None) if out is None else _write(asked, answer, out, force=force)
+    _print(asked.verb, answer, form, written)
+    for trouble in (failed, answer.trouble):
+        if trouble is not None:
+            raise trouble
+
+
+def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tuple[str, UserError | None]":
+    """Write the report. Return what is written in words, and the error of figures, or of a folder that was taken."""
     from goodqueue import pages
+    from goodqueue.files import output
     from goodqueue.show import terminal
 
-    def tell(written: str | None) -> None:
-        if form == "json" and answer.text:
-            terminal.emit(answer.text + "\n")
-            return
-        if form == "json":
-            terminal.emit_json(answer.as_json(asked.verb))
-            return
-        if form == "latex":
-            from goodqueue.show import latex
+    with terminal.progress("figures and page") as progress:
+        place, failed = output.write(
+            out, force, lambda folder: pages.write(folder, answer, asked.verb, asked.command(), progress)
+        )
+    data = answer.beside or [*answer.files, "results.json"]
+    *more, last = ["its figures", *data]
+    whole = answer.folder or f"report.html, with {', '.join(more)} and {last} beside it"
+    words = f"{place}/{' and '.join(data) if failed else whole}"
+    return words, failed or (output.appeared(out, place, force=force) if place != out else None)
 
-            terminal.emit(latex.document(answer.tables()))
-            return
+
+def _print(verb: str, answer: "Answer", form: str, written: str | None) -> None:
+    from goodqueue.show import latex, terminal
+
+    if form == "json" and answer.text:
+        terminal.emit(answer.text + "\n")
+    elif form == "json":
+        terminal.emit_json(answer.as_json(verb))
+    elif form == "latex":
+        terminal.emit(latex.document(answer.tables()))
+    else:
         terminal.print_parts(answer.parts)
         if written is not None:
             terminal.say(f"\nWritten: {written}.")
-
-    planned.write(
-        out,
-        force,
-        lambda folder, progress: pages.write(folder, answer, asked.verb, asked.command(), progress),
-        answer.beside or [*answer.files, "results.json"],
-        tell,
-    )
-    if answer.trouble is not None:
-        raise answer.trouble

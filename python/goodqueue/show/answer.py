@@ -43,6 +43,8 @@ class Code:
     wraps: bool = False
     folded: str = ""
     """The word to click on, if a click unfolds the text."""
+    is_apart: bool = True
+    """Whether an empty line is above it on a terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class Answer:
     """The tables of ``--latex``, if a paper has room for more than a terminal. If empty, those of the parts."""
     write: "Callable[[Path, str, Progress], UserError | None] | None" = None
     """Writes the report, if its room has one of its own, into a folder, with the command that asks again."""
+    folder: str = ""
+    """What the folder of the report has, in words. If empty: report.html, its figures, and what is ``beside`` it."""
 
     beside: Sequence[str] = ()
     """The files that stand beside report.html, to be named. If empty, ``files`` and results.json."""

@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -84,9 +85,14 @@ def emit_json(value: object) -> None:
 
 
 def say(text: str = "", style: str = "") -> None:
-    """Print a paragraph, wrapped at the terminal's width."""
+    """Print a paragraph, wrapped at the terminal's width. If it is indented, its further lines are, twice as far."""
     from rich.text import Text
 
+    inner = len(text) - len(text.lstrip(" "))
+    if inner and "\n" not in text:
+        text = textwrap.fill(
+            text.strip(), width(), initial_indent=" " * inner, subsequent_indent=" " * 2 * inner, break_on_hyphens=False
+        )
     _console().print(Text(fit(text), style=style))
 
 
@@ -134,7 +140,8 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
     for part in parts:
         if isinstance(part, answers.Picture) or (isinstance(part, answers.Code) and not part.text):
             continue
-        is_block = isinstance(part, answers.Code | answers.Section | answers.Terms | answers.Distributions)
+        is_block = isinstance(part, answers.Section | answers.Terms | answers.Distributions)
+        is_block |= isinstance(part, answers.Code) and part.is_apart
         if not is_apart and (is_block or (isinstance(part, Table) and part.title)):
             emit("\n")
         is_apart = isinstance(part, Table | answers.Distributions)  # which has an empty line below it
