@@ -79,7 +79,7 @@ def function(question: type[Question], shown: Callable[[Answer, Any], Made], ret
         given = signature.bind(*args, **kwargs).arguments
         is_shown = given.pop("progress", True)
         if described is not None:
-            given[described], given["set"] = said(given.pop("sets", {}))
+            given[described], given["keys"] = said(given.pop("sets", {}))
         asked = question.read(given)
         work = asked.work()
         answer = working(work.label, given.get("store"), is_shown, work.carry_out)

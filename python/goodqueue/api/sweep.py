@@ -1,21 +1,17 @@
 """``gq.sweep``: one scenario over a grid of values."""
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
-from goodqueue.comparison import request
-from goodqueue.errors import Option, Place, UserError, quoted, warn
-from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
+from goodqueue.ask.question import Question
+from goodqueue.errors import UserError, quoted
+from goodqueue.measures import numbers
 from goodqueue.measures.stats import Estimate
-from goodqueue.show import notes, terminal
-from goodqueue.show.answer import Part
-from goodqueue.sweeps import carrying, pages, result, show
-from goodqueue.sweeps import grid as grids
+from goodqueue.show.answer import Answer, Part
+from goodqueue.sweeps import grid, pages, question, result, show
+from goodqueue.sweeps.answer import parts
 from goodqueue.sweeps.result import Values
 
 if TYPE_CHECKING:
@@ -99,7 +95,7 @@ class Sweep(showing.Shown):
         return found.difference(self._cell(at), metric)
 
     def _cell(self, at: Mapping[str, Any]) -> Values:
-        wanted = {key: _written(key, value) for key, value in at.items()}
+        wanted = {key: grid.written(key, value) for key, value in at.items()}
         for cell in self.result.cells:
             if cell.cell.at == wanted:
                 return cell
@@ -138,106 +134,11 @@ class Sweep(showing.Shown):
             raise UserError("metric", f"found {quoted(metric)}; accepted: {', '.join(known)}")
 
     def _parts(self) -> Sequence[Part]:
-        sweep = self.result
-        return [show.describe(sweep), *show.tables(sweep), *show.certainty(sweep), *self.failures]
+        return [*parts(self.result), *self.failures]
 
 
-@asking.in_words_of_python
-def sweep(
-    scenario: asking.Source | None = None,
-    grid: Grid | None = None,
-    *,
-    seeds: int = SEEDS,
-    seed: int = FIRST_SEED,
-    metric: str | Sequence[str] | None = None,
-    engine: str = "sim",
-    store: str | os.PathLike[str] | None = None,
-    workers: int | None = None,
-    progress: bool = True,
-    against: str | None = None,
-    correct: str | None = None,
-    mixes: Mapping[str, str] | None = None,
-    **sets: Any,
-) -> Sweep:
-    """Run a scenario over every combination of the values in ``grid``, with the same seeds in each cell.
-
-    Args:
-        scenario: A file, a dict, or None. If None, the options describe the scenario, as in `gq.run`.
-        grid: Dotted keys with their values: ``{"bottleneck.qdisc": ["codel", "pie"], "path.rtt": ["5ms", "50ms"]}``.
-        seeds: Number of runs per cell.
-        seed: The first seed.
-        metric: The metrics that the tables show, as in `gq.compare`.
-        engine: ``"sim"``, ``"kernel"`` or ``"live"``.
-        store: A folder that keeps each run. A run that is in it is not run again.
-        workers: Number of threads; the result does not depend on it. If None, all cores.
-        progress: Whether a terminal shows a progress bar if the work takes longer than half a second.
-        against: The baseline of the differences in the tables, such as ``"path.rtt=10ms"``. If None, the first qdisc.
-        correct: ``"holm"`` corrects the stars in the tables for the number of comparisons.
-        mixes: Mixes of traffic by name, as the values of the key ``traffic``: ``{"calls": "bulk:8,voip:20,ping"}``, or
-            a scenario file with the traffic.
-        **sets: Options and keys of the scenario that are the same in each cell, as in `gq.run`.
-
-    Returns:
-        A `Sweep`.
-
-    Raises:
-        UserError: An argument is refused, or every cell is. If only some are refused, `Sweep.failures` names them.
-
-    >>> import goodqueue as gq
-    >>> gq.sweep(grid={"path.rtt": []})
-    Traceback (most recent call last):
-    goodqueue.errors.UserError: grid path.rtt: found no values; accepted: a list of them
-    """
-    (on,) = engines.parse(asking.word("engine", engine), several=False)
-    wanted = numbers.find(asking.words("metric", metric)) or list(metrics.METRICS)
-    asking.numbers(seeds=seeds, seed=seed, workers=workers)
-    if not isinstance(grid, Mapping | None):
-        raise UserError("grid", f"found {quoted(grid)}; accepted: a dict of keys with their values")
-    mixed = grids.mixes([f"{name}={text}" for name, text in (mixes or {}).items()])
-    axes = grids.with_mixes(grids.checked([_axis(key, values) for key, values in (grid or {}).items()]), mixed)
-    first = None if against is None else result.baseline(asking.word("against", against), axes)
-    by = request.correction(correct)
-    base, _ = asking.scenario_of(scenario, sets)
-    name = "sweep" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed, workers)
-    if metric is not None:
-        numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
-    kept = asking.kept(store)
-    plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)
-    shows = terminal.progress if progress else terminal.silent
-    try:
-        found, _ = carrying.carry_out(plan, kept, executors.local(workers), shows, warn)
-    except OSError as error:
-        raise UserError(f"store {store}", f"cannot be written: {error.strerror or error}") from error
-    if kept:
-        pages.write(kept, found)
-    return Sweep(found)
+def _swept(answer: Answer, _: Question) -> Sweep:
+    return Sweep(answer.result)
 
 
-def _axis(key: str, values: Sequence[Any]) -> tuple[Place, grids.Axis]:
-    """Return an axis, and its name in errors. Raises UserError."""
-    place = f"grid {key}"
-    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
-        raise UserError(place, f"found {quoted(values)}; accepted: a list of values")
-    texts = [_written(place, value) for value in values]
-    if not texts:
-        raise UserError(place, "found no values; accepted: a list of them")
-    joined = ",".join(texts)
-    if grids.split(joined, place) != texts:
-        raise UserError(place, f"found {quoted(joined)}, with a comma within a value; accepted: values without")
-    return Option("set", key), grids.Axis(key, tuple(" ".join(text.split()) for text in texts))
-
-
-def _written(place: str, value: object) -> str:
-    """Return a value as it is written in a grid, where it names cells. Raises UserError."""
-    plain = asking.plain(value)
-    if isinstance(plain, str):
-        return plain
-    try:
-        if isinstance(plain, bool | int | float | list | tuple) and "{" not in str(plain):
-            return json.dumps(plain, allow_nan=False)
-    except (TypeError, ValueError):
-        pass
-    accepted = "text, a finite number, True or False, or a list of these; tables stand in the scenario's dict"
-    raise UserError(place, f"found {quoted(plain)}; accepted: {accepted}")
+sweep = asking.function(question.Sweep, _swept, "A `Sweep`. If some cells are refused, `Sweep.failures` names them.")

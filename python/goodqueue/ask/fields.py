@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.ask.readers import FLAG, OPTIONS, TEXT, Reader
+from goodqueue.errors import Option
 
 KEY = "field"
 """Where `dataclasses` keeps a `Field`, among the metadata."""
@@ -22,6 +23,10 @@ class Field:
     """What the value is, in one word. Empty for a flag."""
     help: str
     reader: Reader
+    name: str = ""
+    """The name of the option, if the field's own is another: ``--set`` of ``grid``."""
+    aliases: tuple[str, ...] = ()
+    """Further names of the option."""
     otherwise: str = ""
     """What holds without the option, in words, where its default does not say it."""
     completes: str = ""
@@ -34,8 +39,13 @@ class Field:
     """Whether a call in Python may give it without its name."""
     in_python: bool = True
     """Whether Python has it. What a caller can do without, such as ``--set`` beside a dict, it has not."""
+    on_command_line: bool = True
     of_scenario: Mapping[str, str] | None = None
     """The options of a scenario (`options.DECLARED`) that this one field stands for, with what holds without them."""
+
+    def option(self, field_name: str) -> Option:
+        """Return the option of the field called ``field_name``."""
+        return Option(self.name or field_name)
 
     def described(self) -> str:
         """Return the sentence, with what holds without the option in brackets."""
@@ -74,13 +84,27 @@ def option(
     default: Any = None,
     *,
     reader: Reader = TEXT,
+    name: str = "",
+    aliases: tuple[str, ...] = (),
     otherwise: str = "",
     completes: str = "",
     is_positional: bool = False,
     in_python: bool = True,
+    on_command_line: bool = True,
 ) -> Any:
     """Declare an option: its metavar, its sentence, and the value that it has if nobody gives one."""
-    field = Field(metavar, text, reader, otherwise, completes, is_positional=is_positional, in_python=in_python)
+    field = Field(
+        metavar,
+        text,
+        reader,
+        name,
+        aliases,
+        otherwise,
+        completes,
+        is_positional=is_positional,
+        in_python=in_python,
+        on_command_line=on_command_line,
+    )
     value = () if default is None and reader.repeats else default
     return dataclasses.field(default=value, metadata={KEY: field})
 

@@ -39,6 +39,8 @@ class Question:
     """The name of the command, and of the function in Python."""
     report: ClassVar[str] = ""
     """The sentence of ``--out``: what the folder of a report has. Empty if there is none."""
+    needs_store: ClassVar[bool] = False
+    """Whether a report stands beside a store only."""
     writes: ClassVar[tuple[str, ...]] = ()
     """The fields that name further files, which the answer has (`Answer.also`)."""
     has_latex: ClassVar[bool] = False
@@ -73,7 +75,9 @@ class Question:
         if missing := fields.keys() - cls.defaults().keys() - values.keys():
             (name, *_) = sorted(missing)
             raise UserError(cls.verb, f"missing {fields[name].metavar}; accepted: {fields[name].help}")
-        return cls(**{name: fields[name].reader.read(Option(name), value) for name, value in values.items()})
+        return cls(
+            **{name: fields[name].reader.read(fields[name].option(name), value) for name, value in values.items()}
+        )
 
     def command(self) -> str:
         """Return the command that asks the same question.
@@ -90,7 +94,7 @@ class Question:
                     else:
                         words += ["--set", f"{DECLARED[option].key}={given}"]
             elif name not in UNSAID:
-                option = "" if field.is_argument else str(Option(name))
+                option = "" if field.is_argument else str(field.option(name))
                 for given in _assigned(value) if field.reader.repeats else [value]:
                     words += _said(option, given)
         return shlex.join(words)

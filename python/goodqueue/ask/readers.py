@@ -21,7 +21,7 @@ class Reader:
     """Whether the option may be given several times."""
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """Return a number of numpy as a Python number, and anything else unchanged."""
     item = getattr(value, "item", None)
     return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
@@ -77,7 +77,7 @@ def _options(_: Option, value: Any) -> dict[str, Any]:
 
 def whole(least: int, most: int = options.MOST) -> Reader:
     """Return the reader of a whole number within bounds."""
-    return Reader(lambda option, value: options.whole(option, _plain(value), least, most), "int")
+    return Reader(lambda option, value: options.whole(option, plain(value), least, most), "int")
 
 
 Source = str | dict[str, Any]

@@ -6,6 +6,9 @@ from goodqueue import options
 from goodqueue.ask.fields import flag, option
 from goodqueue.ask.readers import LISTED, PATH, SETS, TEXT, TEXTS, Source, whole
 
+EFFECT = "Show effect sizes of the differences, too (Cohen's d_z)."
+"""The sentence of ``--effect``."""
+
 REPORT = "Write a report and the data."
 """The sentence of ``--out`` where the folder has nothing else."""
 
@@ -24,10 +27,10 @@ def store() -> Any:
     return option("DIR", "Keeps each run; what is in it is not run again.", reader=PATH)
 
 
-def workers() -> Any:
+def workers(*aliases: str) -> Any:
     """Declare the number of threads."""
     text = "Number of threads. It does not change the result."
-    return option("N", text, reader=whole(*options.BOUNDS["workers"]), otherwise="all cores")
+    return option("N", text, reader=whole(*options.BOUNDS["workers"]), aliases=aliases, otherwise="all cores")
 
 
 def kernel() -> Any:
@@ -72,10 +75,15 @@ def metric(otherwise: str = "") -> Any:
     return option("NAME", text, reader=TEXTS, otherwise=otherwise, completes="metric")
 
 
-def sets() -> Any:
+def keys() -> Any:
     """Declare changes of a scenario's keys. Python has them as keyword arguments, if at all."""
     text = "Change a key: traffic.0.count=4. Repeatable."
-    return option("KEY=VALUE", text, reader=SETS, completes="assignment", in_python=False)
+    return option("KEY=VALUE", text, reader=SETS, name="set", completes="assignment", in_python=False)
+
+
+def keys_in_python() -> Any:
+    """Declare the same for a question whose ``--set`` has the values of a grid: the command line has no other."""
+    return option("", "", reader=SETS, name="set", in_python=False, on_command_line=False)
 
 
 def engines() -> Any:

@@ -38,7 +38,7 @@ VERBS = {
     "compare": "comparison.question:Compare",
     "link": "link.link",
     "advise": "advice.question:Advise",
-    "sweep": "sweep.sweep",
+    "sweep": "sweeps.question:Sweep",
     "attack": "search.attack.question:Attack",
     "tune": "search.tune.question:Tune",
     "sensitivity": "search.sensitivity.question:Sensitivity",

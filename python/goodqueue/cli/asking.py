@@ -11,7 +11,7 @@ from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
 from goodqueue.cli.options import Described, Force, Json, Latex, check_format
-from goodqueue.errors import Option
+from goodqueue.errors import Option, warn
 
 if TYPE_CHECKING:
     from goodqueue.errors import UserError
@@ -29,12 +29,16 @@ def verb(question: type[Question]) -> Callable[..., None]:
         expanded = {group: {name: given.pop(name) for name in names} for group, names in groups.items()}
         asked = question.read(given | expanded)
         others = {name: path for name in question.writes if (path := getattr(asked, name)) is not None}
-        planned.check(out, force, [], *others.values())
+        if question.needs_store:
+            planned.check_beside(out, force, given.get("store"))
+        else:
+            planned.check(out, force, [], *others.values())
         for path in others.values():
             output.check_file(path, force)
         with inputs.noted() as read:
             work = (asked if out is None else asked.for_report()).work()
-        planned.check(out, force, read, *others.values())
+        if out is not None:
+            output.spare(out, read)
         answer = planned.carry_out(work.label, given.get("store"), work.carry_out)
         for name, path in others.items():
             output.write_file(path, force, answer.also[name])
@@ -56,7 +60,7 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     for name, field in fields.items():
         if field.of_scenario is not None:
             yield from Described(tuple(field.of_scenario), dict(field.of_scenario)).parameters()
-        elif name not in UNSAID:
+        elif name not in UNSAID and field.on_command_line:
             yield _parameter(name, field, defaults.get(name, MISSING))
     if question.report:
         out = Annotated[str | None, typer.Option("--out", metavar="DIR", help=question.report)]
@@ -78,7 +82,10 @@ def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
         return _keyword(name, Annotated[kind | None, argument], None)
     kind = kind | None if field.metavar else kind
     option = typer.Option(
-        str(Option(name)), metavar=field.metavar or None, help=field.described(), autocompletion=complete
+        *map(str, (*map(Option, field.aliases), field.option(name))),
+        metavar=field.metavar or None,
+        help=field.described(),
+        autocompletion=complete,
     )
     return _keyword(name, Annotated[kind, option], None if default == () else default)
 
@@ -93,10 +100,21 @@ def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, for
     Raises UserError if figures failed, or if the folder got another name.
     """
     written, failed = (None, None) if out is None else _write(asked, answer, out, force=force)
-    _print(asked.verb, answer, form, written)
+    for remark in answer.remarks:
+        warn(remark)
+    _print(
+        asked.verb,
+        answer,
+        form,
+        f"\nWritten: {written}." if written else answer.written and f"Written: {answer.written}.",
+    )
     for trouble in (failed, answer.trouble):
         if trouble is not None:
             raise trouble
+    for failure in answer.failures:
+        warn(failure)
+    if answer.failures:
+        raise typer.Exit(1)
 
 
 def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tuple[str, UserError | None]":
@@ -116,7 +134,7 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
     return words, failed or (output.appeared(out, place, force=force) if place != out else None)
 
 
-def _print(verb: str, answer: "Answer", form: str, written: str | None) -> None:
+def _print(verb: str, answer: "Answer", form: str, written: str) -> None:
     from goodqueue.show import latex, terminal
 
     if form == "json" and answer.text:
@@ -127,5 +145,5 @@ def _print(verb: str, answer: "Answer", form: str, written: str | None) -> None:
         terminal.emit(latex.document(answer.tables()))
     else:
         terminal.print_parts(answer.parts)
-        if written is not None:
-            terminal.say(f"\nWritten: {written}.")
+        if written:
+            terminal.say(written)

@@ -66,8 +66,8 @@ class Compare(Question):
         "QDISC", "The qdisc from which the others differ.", otherwise="the first", completes="qdisc"
     )
     correct: str | None = shared.correct()
-    effect: bool = flag("Show effect sizes of the differences, too (Cohen's d_z).")
-    set: Sequence[str] | Mapping[str, Any] = shared.sets()
+    effect: bool = flag(shared.EFFECT)
+    keys: Sequence[str] | Mapping[str, Any] = shared.keys()
     engine: str = shared.engines()
     kernel: str | None = shared.kernels()
     workers: int | None = shared.workers()

@@ -40,7 +40,7 @@ def check(question: Compare) -> Checked:
     by = correction(question.correct)
     on = engines.parse(question.engine, linux=question.kernel)
     shown = numbers.find(question.metric) or metrics.METRICS
-    base, origins = asked.base(question.scenario, question.described, question.set)
+    base, origins = asked.base(question.scenario, question.described, question.keys)
     file = question.scenario if isinstance(question.scenario, str) else ""
     lines, resolved = resolve(base, question.qdiscs, question.seed, file, origins, on)
     first = against(question.against, lines)

@@ -64,7 +64,7 @@ class Run(Question):
     engine: str = option("NAME", "sim; kernel: Linux's own; or live: its TCP on our path, in real time.", "sim")
     kernel: str | None = shared.kernel()
     described: dict[str, Any] = scenario_options(seed="the file's", qdisc="the file's", up_qdisc="the file's")
-    set: Sequence[str] | Mapping[str, Any] = shared.sets()
+    keys: Sequence[str] | Mapping[str, Any] = shared.keys()
     threads: int | None = option(
         "N",
         "Threads for this run. They do not change the result.",
@@ -109,7 +109,7 @@ class Run(Question):
         self._check()
         file = self.scenario if isinstance(self.scenario, str) else ""
         with inputs.noted() as read:
-            base, origins = asked.base(self.scenario, self.described, self.set)
+            base, origins = asked.base(self.scenario, self.described, self.keys)
             resolved = resolve(base, file, origins)
             notes.tell(base, origins)
 

@@ -117,6 +117,12 @@ class Answer:
     """The files that stand beside report.html, to be named. If empty, ``files`` and results.json."""
     also: Mapping[str, bytes] = field(default_factory=dict)
     """Files that are not in the folder of the report, by the field that names them (`Question.writes`)."""
+    written: str = ""
+    """What is already written, in words, where it is beside a store and not in a folder that somebody asked for."""
+    remarks: Sequence[str] = ()
+    """Lines for a person that are no part of the answer: how many runs a store has."""
+    failures: Sequence[str] = ()
+    """What was refused or failed, a line each. The rest of the answer is complete."""
     trouble: "UserError | None" = None
     """What a person is told after the answer: a file that had to be written elsewhere."""
 

@@ -2,6 +2,7 @@
 
 import copy
 import itertools
+import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 from goodqueue import engines
 from goodqueue import scenario as scenarios
+from goodqueue.ask.readers import plain
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Scenario
@@ -218,3 +220,31 @@ def value_of(text: str) -> Any:
     """Return a value as a number if it is one, otherwise as it was written."""
     value = inputs.parse_value(text)
     return value if isinstance(value, int | float) and not isinstance(value, bool) else text
+
+
+def axis(key: str, values: Sequence[Any]) -> tuple[Place, Axis]:
+    """Return an axis, and its name in errors. Raises UserError."""
+    place = f"grid {key}"
+    if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
+        raise UserError(place, f"found {quoted(values)}; accepted: a list of values")
+    texts = [written(place, value) for value in values]
+    if not texts:
+        raise UserError(place, "found no values; accepted: a list of them")
+    joined = ",".join(texts)
+    if split(joined, place) != texts:
+        raise UserError(place, f"found {quoted(joined)}, with a comma within a value; accepted: values without")
+    return Option("set", key), Axis(key, tuple(" ".join(text.split()) for text in texts))
+
+
+def written(place: str, value: object) -> str:
+    """Return a value as it is written in a grid, where it names cells. Raises UserError."""
+    given = plain(value)
+    if isinstance(given, str):
+        return given
+    try:
+        if isinstance(given, bool | int | float | list | tuple) and "{" not in str(given):
+            return json.dumps(given, allow_nan=False)
+    except (TypeError, ValueError):
+        pass
+    accepted = "text, a finite number, True or False, or a list of these; tables stand in the scenario's dict"
+    raise UserError(place, f"found {quoted(given)}; accepted: {accepted}")

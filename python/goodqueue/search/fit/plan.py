@@ -43,7 +43,7 @@ def of(question: Fit) -> Plan:
 
 def _of_scenario(question: Fit) -> Plan:
     """Return the plan for a scenario with measured numbers. Raises UserError."""
-    base, _ = asked.base(question.source, {}, question.set)
+    base, _ = asked.base(question.source, {}, question.keys)
     if question.qdisc:
         raise UserError(Option("qdisc"), "found for a scenario; accepted: --vary bottleneck.qdisc=LINE,LINE")
     observations = [_observed(text) for text in question.observed]
@@ -115,7 +115,7 @@ def _of_measurement(file: str, question: Fit) -> Plan:
     replaced = {own.key for own in own_ranges} | {own.key for own in own_choices}
     varied = [*(setting for setting in varied if setting.key not in replaced), *own_ranges]
     choices = [*(setting for setting in choices if setting.key not in replaced), *own_choices]
-    scenarios.apply(base, question.set)
+    scenarios.apply(base, question.keys)
     plan = Plan(
         file,
         base,

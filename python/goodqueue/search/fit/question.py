@@ -55,7 +55,7 @@ class Fit(Question):
     )
     evaluations: int = option("N", "Settings to try.", 1000, reader=whole(1, 1_000_000))
     draw_seed: int = shared.draw_seed()
-    set: tuple[str, ...] = shared.sets()
+    keys: tuple[str, ...] = shared.keys()
     store: str | None = shared.store()
     workers: int | None = shared.workers()
 

@@ -43,7 +43,7 @@ class Sensitivity(Question):
     samples: int | None = option("N", "Base sample.", reader=whole(2, 65_536), otherwise="128 for sobol, 20 for morris")
     seeds: int = shared.seeds(1, "Runs per point.")
     seed: int = shared.first_seed(FIRST_SEED)
-    set: tuple[str, ...] = shared.sets()
+    keys: tuple[str, ...] = shared.keys()
     store: str | None = shared.store()
     workers: int | None = shared.workers()
 
@@ -56,7 +56,7 @@ class Sensitivity(Question):
         from goodqueue.search.sensitivity import answer, work
 
         varied = ranges.read(self.vary)
-        base, _ = asked.base(self.scenario, {}, self.set)
+        base, _ = asked.base(self.scenario, {}, self.keys)
         metrics = numbers.find(self.metric or METRICS)
         name = shared.name_of(self.scenario)
         plan = work.plan(name, base, varied, metrics, self.method, self.samples, self.seeds, self.seed)
