@@ -6,6 +6,33 @@ from goodqueue import options
 from goodqueue.ask.fields import flag, option
 from goodqueue.ask.readers import LISTED, PATH, SETS, TEXT, TEXTS, Source, whole
 
+STORE = "Keeps each run; what is in it is not run again."
+"""The sentence of ``--store``."""
+
+WORKERS = "Number of threads. It does not change the result."
+"""The sentence of ``--workers``."""
+
+KERNEL = "The kernel engine's Linux: 6.1, 6.12 or 7.3."
+"""The sentence of ``--kernel``."""
+
+QUICK = "Shorter runs, fewer seeds: a look, in seconds."
+"""The sentence of ``--quick``."""
+
+FIRST = "The first seed."
+"""The sentence of ``--seed, where several seeds follow``."""
+
+ENGINE = "sim, kernel (Linux's own), or live (its TCP on our path)."
+"""The sentence of ``--engine``."""
+
+KEYS = "Change a key: traffic.0.count=4. Repeatable."
+"""The sentence of ``--set``."""
+
+METRIC = "What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
+"""The sentence of ``--metric``."""
+
+CORRECT = "Correct the stars for the number of comparisons."
+"""The sentence of ``--correct``."""
+
 EFFECT = "Show effect sizes of the differences, too (Cohen's d_z)."
 """The sentence of ``--effect``."""
 
@@ -24,19 +51,17 @@ def name_of(source: Source) -> str:
 
 def store() -> Any:
     """Declare the folder that keeps the runs, and whose runs are taken from it."""
-    return option("DIR", "Keeps each run; what is in it is not run again.", reader=PATH)
+    return option("DIR", STORE, reader=PATH)
 
 
 def workers(*aliases: str) -> Any:
     """Declare the number of threads."""
-    text = "Number of threads. It does not change the result."
-    return option("N", text, reader=whole(*options.BOUNDS["workers"]), aliases=aliases, otherwise="all cores")
+    return option("N", WORKERS, reader=whole(*options.BOUNDS["workers"]), aliases=aliases, otherwise="all cores")
 
 
 def kernel() -> Any:
     """Declare the release of Linux that the kernel engine runs."""
-    text = "The kernel engine's Linux: 6.1, 6.12 or 7.3."
-    return option("RELEASE", text, reader=TEXT, otherwise="this machine's packages")
+    return option("RELEASE", KERNEL, reader=TEXT, otherwise="this machine's packages")
 
 
 def seeds(default: int | None, text: str, otherwise: str = "") -> Any:
@@ -46,17 +71,17 @@ def seeds(default: int | None, text: str, otherwise: str = "") -> Any:
 
 def quick() -> Any:
     """Declare a shorter look."""
-    return flag("Shorter runs, fewer seeds: a look, in seconds.")
+    return flag(QUICK)
 
 
 def engine() -> Any:
     """Declare the engine that runs the scenarios."""
-    return option("NAME", "sim, kernel (Linux's own), or live (its TCP on our path).", "sim")
+    return option("NAME", ENGINE, "sim")
 
 
 def first_seed(default: int) -> Any:
     """Declare the first of several seeds."""
-    return option("N", "The first seed.", default, reader=whole(*options.BOUNDS["seed"]))
+    return option("N", FIRST, default, reader=whole(*options.BOUNDS["seed"]))
 
 
 def draw_seed() -> Any:
@@ -71,14 +96,12 @@ def method() -> Any:
 
 def metric(otherwise: str = "") -> Any:
     """Declare the metrics of the tables. ``otherwise`` says which, if none are asked for."""
-    text = "What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99."
-    return option("NAME", text, reader=TEXTS, otherwise=otherwise, completes="metric")
+    return option("NAME", METRIC, reader=TEXTS, otherwise=otherwise, completes="metric")
 
 
 def keys() -> Any:
     """Declare changes of a scenario's keys. Python has them as keyword arguments, if at all."""
-    text = "Change a key: traffic.0.count=4. Repeatable."
-    return option("KEY=VALUE", text, reader=SETS, name="set", completes="assignment", in_python=False)
+    return option("KEY=VALUE", KEYS, reader=SETS, name="set", completes="assignment", in_python=False)
 
 
 def keys_in_python() -> Any:
@@ -98,4 +121,4 @@ def kernels() -> Any:
 
 def correct() -> Any:
     """Declare the correction for the number of comparisons."""
-    return option("holm", "Correct the stars for the number of comparisons.")
+    return option("holm", CORRECT)

@@ -32,39 +32,68 @@ If the input is wrong, the command prints one line on standard error and exits w
 results only.
 """
 
-VERBS = {
-    "init": "init.init",
-    "run": "runs.question:Run",
-    "compare": "comparison.question:Compare",
-    "link": "link.link",
-    "advise": "advice.question:Advise",
-    "sweep": "sweeps.question:Sweep",
-    "attack": "search.attack.question:Attack",
-    "tune": "search.tune.question:Tune",
-    "sensitivity": "search.sensitivity.question:Sensitivity",
-    "fit": "search.fit.question:Fit",
-    "report": "report.report",
-    "serve": "serve.serve",
-    "plot": "plot.plot",
-    "export": "export.export",
-    "import": "importing.import_",
-    "study": "studies.question:Study",
-    "claims": "claims.claims",
-    "suite": "suites.question:Suite",
-    "validate": "validate.validate",
-    "calibrate": "calibrate.calibrate",
-    "kernel": "kernel.app",
-    "replay": "replay.replay",
-    "record": "record.record",
-    "generate": "generate.generate",
-    "vectors": "vectors.vectors",
-    "list": "listing.listing",
-    "schema": "schema.schema",
-    "bench": "bench.bench",
-    "completion": "completion.completion",
-    "cite": "cite.cite",
+GROUPS = {
+    "Ask": {
+        "run": "runs.question:Run",
+        "compare": "comparison.question:Compare",
+        "sweep": "sweeps.question:Sweep",
+        "advise": "advice.question:Advise",
+        "link": "link.link",
+    },
+    "Search": {
+        "attack": "search.attack.question:Attack",
+        "tune": "search.tune.question:Tune",
+        "sensitivity": "search.sensitivity.question:Sensitivity",
+        "fit": "search.fit.question:Fit",
+    },
+    "Prove": {
+        "study": "studies.question:Study",
+        "claims": "claims.claims",
+        "suite": "suites.question:Suite",
+        "validate": "validate.validate",
+        "calibrate": "calibrate.calibrate",
+        "replay": "replay.replay",
+        "record": "record.record",
+    },
+    "Look": {
+        "plot": "plot.plot",
+        "report": "report.report",
+        "serve": "serve.serve",
+        "list": "listing.listing",
+    },
+    "Files": {
+        "init": "init.init",
+        "import": "importing.import_",
+        "export": "export.export",
+        "generate": "generate.generate",
+        "vectors": "vectors.vectors",
+        "schema": "schema.schema",
+    },
+    "Machine": {
+        "bench": "bench.bench",
+        "kernel": "kernel.app",
+        "completion": "completion.completion",
+        "cite": "cite.cite",
+    },
 }
-"""The verbs, in their order in --help: a question (``MODULE:CLASS``), or a function in a module beside this one."""
+"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file."""
+
+VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items()}
+"""The verbs of all groups."""
+
+
+class Grouped(typer.core.TyperGroup):
+    """The command, whose help lists the verbs by group."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write one section per group."""
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        width = formatter.width - 6 - max(map(len, commands))
+        for group, names in GROUPS.items():
+            rows = [(name, command.get_short_help_str(width)) for name in names if (command := commands.get(name))]
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows, col_max=max(map(len, commands)))
 
 
 RENAMED = {"--out": "--store", "--seed": "--draw-seed"}
@@ -98,6 +127,7 @@ def _verb(where: str) -> Any:
 def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
     """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms, since their modules are imported."""
     app = typer.Typer(
+        cls=Grouped,
         help=HELP,
         add_completion=False,
         no_args_is_help=True,

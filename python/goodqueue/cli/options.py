@@ -99,27 +99,22 @@ NoCode = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]
 Force = Annotated[bool, typer.Option("--force", help=shared.FORCE)]
-FirstSeed = Annotated[int, typer.Option("--seed", parser=whole("seed"), metavar="N", help="The first seed.")]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
         metavar="NAME",
-        help="What to show, e.g. up_delay_p95_ms, or a path in the record, e.g. apps.0.rtt_ms.p99.",
+        help=shared.METRIC,
         autocompletion=words.metric,
     ),
 ]
-Correct = Annotated[
-    str | None, typer.Option("--correct", metavar="holm", help="Correct the stars for the number of comparisons.")
-]
-Effect = Annotated[bool, typer.Option("--effect", help="Show effect sizes of the differences, too (Cohen's d_z).")]
 Workers = Annotated[
     int | None,
     typer.Option(
         "--workers",
         parser=whole("workers"),
         metavar="N",
-        help="Number of threads. It does not change the result. [all cores]",
+        help=f"{shared.WORKERS} [all cores]",
     ),
 ]
 Sets = Annotated[
@@ -127,28 +122,11 @@ Sets = Annotated[
     typer.Option(
         "--set",
         metavar="KEY=VALUE",
-        help="Change a key: traffic.0.count=4. Repeatable.",
+        help=shared.KEYS,
         autocompletion=words.assignment,
-    ),
-]
-Engines = Annotated[
-    str,
-    typer.Option(
-        "--engine", metavar="NAMES", help="sim, kernel (Linux's own), live (its TCP on our path), or several."
     ),
 ]
 Kernel = Annotated[
     str | None,
-    typer.Option(
-        "--kernel", metavar="RELEASE", help="The kernel engine's Linux: 6.1, 6.12 or 7.3. [this machine's packages]"
-    ),
-]
-Kernels = Annotated[
-    str | None,
-    typer.Option(
-        "--kernel", metavar="RELEASES", help="The kernel engine's Linux: 6.1, 6.12, 7.3, or several as 6.1,7.3."
-    ),
-]
-OneEngine = Annotated[
-    str, typer.Option("--engine", metavar="NAME", help="sim, kernel (Linux's own), or live (its TCP on our path).")
+    typer.Option("--kernel", metavar="RELEASE", help=f"{shared.KERNEL} [this machine's packages]"),
 ]
