@@ -90,7 +90,7 @@ def fitted(number: int) -> dict[str, Any]:
     random = np.random.default_rng([SEED, number, 1])
     noisy = [replace(one, value=max(0.0, one.value + float(random.normal(0, one.error)))) for one in planned.observed]
     found = work.carry_out(replace(planned, observed=noisy), Runner(executors.local(None)), lambda _: None)
-    said = answer.of(found).data
+    said = answer.of(found).data()
     return {
         "truth": scenario["bottleneck"] | {"rtt": scenario["path"]["rtt"]},
         **{key: said[key] for key in ("settings", "choices", "answer", "effective_samples", "runs")},

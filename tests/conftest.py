@@ -22,7 +22,7 @@ import pytest
 import needs
 from goodqueue import running
 from goodqueue.cli import main
-from goodqueue.comparison import Comparison, compare
+from goodqueue.comparison.comparing import Comparison, compare
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 

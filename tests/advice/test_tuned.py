@@ -87,7 +87,7 @@ def test_the_answer_is_tunes(plan: Plan, monkeypatch: pytest.MonkeyPatch) -> Non
     if found.best is not None:
         assert found.best.candidate.line in said
         assert "ping_rtt_p95_ms × " in said
-    assert answer.of(found).data["goals"] == [
+    assert answer.of(found).data()["goals"] == [
         {"metric": "ping_rtt_p95_ms", "better": "low"},
         {"metric": "goodput_mbps", "better": "high"},
         {"metric": "up_goodput_mbps", "better": "high"},

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from conftest import Result, spawn
 from goodqueue import cli
-from goodqueue.comparison import Comparison
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.comparison.tables import difference_tables, findings
 from goodqueue.comparison.tables import tables as means
 from goodqueue.measures.stats import Estimate
@@ -54,7 +54,7 @@ def test_no_verb_is_cut_short_in_the_list_of_80_columns(
 ) -> None:
     """A newcomer chooses a verb from this list, and half a sentence does not say what the verb does."""
     monkeypatch.setenv("COLUMNS", "80")
-    listed = goodqueue("--help").out.split("Commands:")[1]
+    listed = goodqueue("--help").out.split("Options:")[1]
     assert len(listed.splitlines()) > 20
     assert "..." not in listed
 
@@ -74,12 +74,14 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "own"), [(["--version"], set()), (["run", "ok.toml"], {"run"}), (["compare", "--help"], {"compare"})]
+    ("words", "own"),
+    [(["--version"], set()), (["run", "ok.toml"], {"runs.question"}), (["compare", "--help"], {"comparison.question"})],
 )
 def test_a_command_imports_its_own_verb_only(words: list[str], own: set[str], here: Path) -> None:
     found = imported(*words)
-    verbs = {entry.partition(".")[0] for entry in cli.VERBS.values()} - {"completion"}
-    assert {verb for verb in verbs if f"goodqueue.cli.{verb}" in found} == own
+    questions = {entry.partition(":")[0] for entry in cli.VERBS.values() if ":" in entry}
+    verbs = {f"cli.{entry.partition('.')[0]}" for entry in cli.VERBS.values() if ":" not in entry} - {"cli.completion"}
+    assert {verb for verb in questions | verbs if f"goodqueue.{verb}" in found} == own
 
 
 @pytest.mark.parametrize("words", [["run", "ok.toml"], ["compare", "pfifo", "codel", "--scenario", "ok.toml"]])

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import comparison as comparing
-from goodqueue.comparison import Comparison, pages
+from goodqueue.comparison import comparing, pages
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.errors import UserError
 from goodqueue.files import drafts, output
 from goodqueue.measures import numbers, stats

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from drawn import boxes, check_layout
-from goodqueue.comparison import Comparison
 from goodqueue.comparison import drawing as figures
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.measures import numbers
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import comparison as comparing
 from goodqueue import engines
+from goodqueue.comparison import comparing
 from goodqueue.errors import UserError
 from goodqueue.measures import stats
 from goodqueue.record import Scenario

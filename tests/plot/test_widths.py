@@ -14,8 +14,8 @@ from matplotlib.text import Text
 from conftest import SCENARIO, Result
 from drawn import check_layout, check_texts, many
 from goodqueue import running
-from goodqueue.comparison import Comparison
 from goodqueue.comparison import drawing as figures
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.errors import UserError
 from goodqueue.plot import delay, drawing, selection, style, wishes
 from goodqueue.plot.stored import Group

@@ -15,7 +15,8 @@ import pytest
 import needs
 from conftest import SCENARIO, TOML, Result
 from goodqueue import pages, running
-from goodqueue.comparison import figures, sections
+from goodqueue.comparison import figures
+from goodqueue.comparison.comparing import sections
 from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
 from goodqueue.show.answer import Code, Findings, Section, Terms

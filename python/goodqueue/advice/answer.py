@@ -14,7 +14,7 @@ def of(advice: Advice, question: Advise) -> Answer:
     return Answer(
         show.headline(advice.question),
         list(parts(advice, has_evidence=question.why)),
-        as_json(advice, VERSION),
+        lambda: as_json(advice, VERSION),
         advice,
         write=lambda folder, command, _: report.write(folder, advice, command),
         folder=report.WRITTEN,

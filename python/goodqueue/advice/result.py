@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.advice.gain import Gain
 from goodqueue.advice.reading import Question
-from goodqueue.comparison import estimate_json
+from goodqueue.comparison.comparing import estimate_json
 from goodqueue.measures.stats import Estimate
 
 if TYPE_CHECKING:

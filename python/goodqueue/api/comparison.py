@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from goodqueue import comparison as comparing
 from goodqueue.api import asking, frames, showing
-from goodqueue.comparison import Entry, pages
+from goodqueue.comparison import comparing, pages
 from goodqueue.comparison import tables as tabled
+from goodqueue.comparison.comparing import Entry
 from goodqueue.comparison.question import Compare
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import output

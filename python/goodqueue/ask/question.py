@@ -82,9 +82,9 @@ class Question:
     def command(self) -> str:
         """Return the command that asks the same question.
 
-        What does not change an answer is left out: the store and the number of workers.
+        What has its default is left out, and what does not change an answer: the store and the number of workers.
         """
-        words = ["goodqueue", self.verb]
+        words, defaults = ["goodqueue", self.verb], self.defaults()
         for name, field in self.fields().items():
             value = getattr(self, name)
             if field.of_scenario is not None:
@@ -93,7 +93,7 @@ class Question:
                         words += _said(str(Option(option)), given)
                     else:
                         words += ["--set", f"{DECLARED[option].key}={given}"]
-            elif name not in UNSAID:
+            elif name not in UNSAID and value != defaults.get(name, MISSING):
                 option = "" if field.is_argument else str(field.option(name))
                 for given in _assigned(value) if field.reader.repeats else [value]:
                     words += _said(option, given)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from goodqueue.comparison import Comparison, as_json, pages, tables
+from goodqueue.comparison import pages, tables
+from goodqueue.comparison.comparing import Comparison, as_json
 from goodqueue.comparison.question import Compare
 from goodqueue.show import describe
 from goodqueue.show.answer import Answer, Distributions, Part
@@ -14,9 +15,10 @@ def of(comparison: Comparison, question: Compare) -> Answer:
     return Answer(
         "",
         list(_parts(comparison, question)),
-        as_json(comparison),
+        lambda: as_json(comparison),
         comparison,
         latex=[*tables.full_tables(comparison), *differences],
+        beside=("results.json", "records.jsonl"),
         write=lambda folder, command, progress: pages.write(folder, comparison, command, progress),
     )
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from matplotlib.figure import Figure
 
-from goodqueue.comparison import Comparison
 from goodqueue.comparison import drawing as plots
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.measures import metrics
 from goodqueue.plot import delay, tree
 from goodqueue.plot.stored import Group

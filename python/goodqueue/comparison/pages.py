@@ -5,7 +5,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from goodqueue.comparison import Comparison, as_json, tables
+from goodqueue.comparison import tables
+from goodqueue.comparison.comparing import Comparison, as_json
 from goodqueue.comparison.meanings import MEANINGS
 from goodqueue.errors import UserError
 from goodqueue.files import output

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from goodqueue.comparison import Comparison
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.measures import measured
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record

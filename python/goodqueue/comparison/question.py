@@ -80,8 +80,7 @@ class Compare(Question):
 
     def work(self) -> Work:
         """Return the runs. Raises UserError."""
-        from goodqueue import comparison
-        from goodqueue.comparison import answer, request
+        from goodqueue.comparison import answer, comparing, request
 
         checked = request.check(self)
         seeds = range(self.seed, self.seed + self.seeds)
@@ -89,7 +88,7 @@ class Compare(Question):
         return Work(
             f"{len(checked.lines)} qdiscs x {self.seeds} seeds{many}",
             lambda progress, _: answer.of(
-                comparison.compare(
+                comparing.compare(
                     checked.base, checked.lines, seeds, self.workers, progress, checked.engines, checked.metrics,
                     checked.against, checked.correction,
                 ),

@@ -63,7 +63,7 @@ def resolve(
     """
     from goodqueue import engines
     from goodqueue import scenario as reading
-    from goodqueue.comparison import scenarios
+    from goodqueue.comparison.comparing import scenarios
     from goodqueue.scenario import calibration
     from goodqueue.show import labels
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from goodqueue.comparison import Comparison, parts
+from goodqueue.comparison import parts
+from goodqueue.comparison.comparing import Comparison
 from goodqueue.measures import metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate

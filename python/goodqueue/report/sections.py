@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import options
-from goodqueue.comparison import Comparison, figures, summarise
+from goodqueue.comparison import figures
 from goodqueue.comparison import tables as comparison_tables
+from goodqueue.comparison.comparing import Comparison, summarise
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
 from goodqueue.measures import metrics

@@ -18,7 +18,7 @@ def of(name: str, text: str, trace: str | None, written: str | None) -> Answer:
     trouble = None
     if trace is not None and written is not None and written != trace:
         trouble = output.appeared(trace, written, "--trace")
-    return Answer(name, list(_parts(name, record)), {}, record, text=text, trouble=trouble)
+    return Answer(name, list(_parts(name, record)), dict, record, text=text, trouble=trouble)
 
 
 def _parts(name: str, record: Record) -> Iterator[Part]:

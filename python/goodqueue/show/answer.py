@@ -98,8 +98,9 @@ class Answer:
     title: str
     """The title of its page."""
     parts: Sequence[Part]
-    data: Mapping[str, Any]
-    """The same as JSON has it, without what each answer has: ``made_by`` and ``version``."""
+    data: Callable[[], Mapping[str, Any]]
+    """Returns the same as JSON has it, without what each answer has: ``made_by`` and ``version``. It is called if
+    somebody wants JSON: p values take as long as a small comparison."""
     result: Any = None
     """What the parts are made from, typed as its room has it."""
     files: Mapping[str, str] = field(default_factory=dict)
@@ -134,9 +135,10 @@ class Answer:
         """Return what ``--json`` prints."""
         from goodqueue._goodqueue import VERSION
 
-        if "made_by" in self.data:  # a file that other programs read has its keys in its own order
-            return dict(self.data)
-        return {"made_by": f"goodqueue {verb}", "version": VERSION, **self.data}
+        data = self.data()
+        if "made_by" in data:  # a file that other programs read has its keys in its own order
+            return dict(data)
+        return {"made_by": f"goodqueue {verb}", "version": VERSION, **data}
 
 
 def flat(parts: Iterable[Part]) -> Iterator[Part]:

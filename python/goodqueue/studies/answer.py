@@ -14,7 +14,7 @@ def of(outcome: Outcome, draw: Draw | None) -> Answer:
     return Answer(
         outcome.study.title,
         list(_parts(outcome)),
-        as_json(outcome, VERSION),
+        lambda: as_json(outcome, VERSION),
         outcome,
         write=lambda folder, command, progress: pages.write(folder, outcome, command, draw, progress),
         beside=("results.json", "measured.csv"),

@@ -17,7 +17,7 @@ def of(sheet: Sheet, question: "Suite") -> Answer:
     return Answer(
         sheet.suite.title,
         list(parts(sheet)),
-        as_json(sheet, VERSION),
+        lambda: as_json(sheet, VERSION),
         sheet,
         write=lambda folder, command, progress: pages.write(folder, sheet, command, progress),
         also={"junit": junit.document(sheet)} if question.junit is not None else {},

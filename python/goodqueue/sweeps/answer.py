@@ -21,7 +21,7 @@ def of(sweep: Sweep, question: Question, store: Store | None, computed: int) -> 
     return Answer(
         show.describe(sweep),
         list(parts(sweep, question.effect)),
-        as_json(sweep),
+        lambda: as_json(sweep),
         sweep,
         latex=show.tables(sweep, question.effect),
         write=lambda report, _command, _progress: pages.fill(report, sweep),

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from goodqueue.comparison import difference_json, estimate_json
+from goodqueue.comparison.comparing import difference_json, estimate_json
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.measures.metrics import Metric

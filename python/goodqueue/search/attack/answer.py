@@ -27,7 +27,7 @@ CAPTION = "The delay of the queue over time, with the first of the seeds that th
 def of(result: Finds) -> Answer:
     """Return the answer."""
     files = {f"find-{number}.toml": _file(find) for number, find in enumerate(result.finds, 1)}
-    return Answer(f"Attack on {result.plan.subject.line}", list(_parts(result)), _data(result), result, files)
+    return Answer(f"Attack on {result.plan.subject.line}", list(_parts(result)), partial(_data, result), result, files)
 
 
 def _parts(result: Finds) -> Iterator[Part]:

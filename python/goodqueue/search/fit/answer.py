@@ -35,7 +35,9 @@ def of(result: Fitted) -> Answer:
         beside(result),
         Section("The nearest run", [Code(nearest)]),
     ]
-    return Answer("What explains the numbers", parts, _data(result), result, {"nearest.toml": f"{lead}\n{nearest}"})
+    return Answer(
+        "What explains the numbers", parts, partial(_data, result), result, {"nearest.toml": f"{lead}\n{nearest}"}
+    )
 
 
 def describe(result: Fitted) -> str:

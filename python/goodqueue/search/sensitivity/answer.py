@@ -21,7 +21,9 @@ def of(result: Indices) -> Answer:
     """Return the answer."""
     picture = Picture("sensitivity", CAPTION.format(*HEADINGS[result.plan.method]), partial(_figure, result))
     tables = [table(result, metric.key) for metric in result.plan.metrics]
-    return Answer("Which keys matter", [Text(describe(result), "lead"), picture, *tables], _data(result), result)
+    return Answer(
+        "Which keys matter", [Text(describe(result), "lead"), picture, *tables], partial(_data, result), result
+    )
 
 
 def _figure(result: Indices) -> "Figure":

@@ -33,7 +33,7 @@ def of(result: Tuning) -> Answer:
         parts.append(Picture("tuning", CAPTION, partial(_figure, result)))
     if result.front:
         parts.append(table(result))
-    return Answer(f"Tuning {result.plan.line}", parts, _data(result), result)
+    return Answer(f"Tuning {result.plan.line}", parts, partial(_data, result), result)
 
 
 def describe(result: Tuning) -> str:
