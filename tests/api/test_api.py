@@ -20,7 +20,7 @@ import pytest
 
 import goodqueue as gq
 from conftest import ROOT, TOML, Result
-from goodqueue.cli import advise, compare, sweep
+from goodqueue.cli import command_line
 from goodqueue.record import Scenario
 
 PACKAGE = Path(gq.__file__).parent
@@ -110,13 +110,11 @@ def test_the_command_line_starts_without_the_api() -> None:
 
 
 def test_defaults_are_those_of_the_command_line() -> None:
-    for verb, function in ((compare.compare, gq.compare), (sweep.sweep, gq.sweep)):
-        theirs, ours = inspect.signature(verb).parameters, inspect.signature(function).parameters
-        for name in ("seeds", "seed", "engine"):
-            assert ours[name].default == theirs[name].default, name
-    theirs, ours = inspect.signature(advise.advise).parameters, inspect.signature(gq.advise).parameters
-    for name in ours.keys() - {"use", "flent"}:  # lists in Python
-        assert ours[name].default == theirs[name].default, name
+    for verb in ("compare", "sweep", "advise", "attack", "tune"):
+        theirs = {param.name: param.default for param in command_line().commands[verb].params}
+        ours = inspect.signature(getattr(gq, verb)).parameters
+        for name in ours.keys() & theirs.keys():
+            assert (ours[name].default or None) == (theirs[name] or None), f"{verb}: {name}"
 
 
 # --- a run -----------------------------------------------------------------------------------------------------------
@@ -301,7 +299,7 @@ REFUSED = {
     "no file": (lambda: gq.run("no.toml"), r"^no\.toml: not found"),
     "a seed": (lambda: gq.run(qdisc="codel", seed=-1), r"^seed: found -1"),
     "an engine": (lambda: gq.run(qdisc="codel", engine="ns3"), r"^engine: found .*sim, kernel"),
-    "no qdisc": (gq.compare, r"^compare: found no qdisc"),
+    "no qdisc": (gq.compare, r"^compare: missing QDISC"),
     "a qdisc": (lambda: gq.compare("codle"), r"codle"),
     "seeds": (lambda: gq.compare("codel", seeds=0), r"^seeds: found 0"),
     "a metric": (lambda: gq.compare("codel", metric="speed"), r"^metric: found .speed"),
@@ -310,7 +308,7 @@ REFUSED = {
     "a qdisc without a name": (lambda: gq.compare(Mute()), r'^compare: found ""; accepted: lines'),
     "an engine that is no text": (lambda: gq.compare("codel", engine=Path("sim")), r"^engine: found .*text"),  # type: ignore[arg-type]
     "a metric that is no text": (lambda: gq.compare("codel", metric=[1]), r"^metric: found \[1\]"),  # type: ignore[list-item]
-    "a grid that is no dict": (lambda: gq.sweep(grid=["path.rtt"]), r"^grid: found \["),  # type: ignore[arg-type]
+    "a grid without values": (lambda: gq.sweep(grid=["path.rtt"]), r"^path\.rtt: found no KEY=VALUE"),  # type: ignore[arg-type]
     "a store that is no path": (lambda: gq.sweep(grid={"path.rtt": ["1s"]}, store=5, qdisc="codel"), "^store: found 5"),  # type: ignore[arg-type]
     "a store by its earlier name": (
         lambda: gq.sweep(out="st"),

@@ -30,10 +30,12 @@ Args = ParamSpec("Args")
 Made = TypeVar("Made")
 
 
-def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
+def in_words_of_python(
+    call: Callable[Args, Made], named: Callable[[Option], str] = lambda option: option.in_python
+) -> Callable[Args, Made]:
     """Make ``call`` raise `UserError` that names arguments (``up_rate``) instead of options (``--up-rate``).
 
-    The options of a scenario are listed in its docstring, if that has them as ``**sets``. An argument that has another
+    ``named`` writes an option. The options of a scenario are listed in its docstring, if that has them as ``**sets``. An argument that has another
     name today is refused, with that name.
     """
     names = inspect.signature(call).parameters
@@ -48,7 +50,7 @@ def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
         try:
             return call(*args, **kwargs)
         except UserError as error:
-            raise UserError(error.text(lambda option: option.in_python)) from None
+            raise UserError(error.text(named)) from None
         except ScenarioError as error:
             raise UserError(str(error)) from None
         except ModuleNotFoundError as error:
@@ -75,6 +77,11 @@ def function(question: type[Question], shown: Callable[[Answer, Any], Made], ret
         parameters.append(inspect.Parameter("sets", inspect.Parameter.VAR_KEYWORD, annotation="Any"))
     signature = inspect.Signature(parameters, return_annotation=getattr(shown, "__name__", "object"))
 
+    fields_of = {field.name: name for name, field in fields.items() if field.name and field.in_python}
+
+    def named(option: Option) -> str:
+        return option.in_python if option.value else fields_of.get(option.name, option.in_python)
+
     def ask(*args: Any, **kwargs: Any) -> Made:
         given = signature.bind(*args, **kwargs).arguments
         is_shown = given.pop("progress", True)
@@ -88,7 +95,7 @@ def function(question: type[Question], shown: Callable[[Answer, Any], Made], ret
     ask.__name__ = ask.__qualname__ = question.verb
     ask.__doc__ = _documented(question, returns)
     ask.__signature__ = signature  # type: ignore[attr-defined]
-    return in_words_of_python(ask)
+    return in_words_of_python(ask, named)
 
 
 def _parameter(name: str, field: Field, defaults: Mapping[str, Any]) -> inspect.Parameter:
