@@ -1,4 +1,4 @@
-"""Code from files: the classes of disciplines written in Python, and the ``figures.py`` of studies.
+"""Code from files: the classes of disciplines written in Python, the ``numbers.py`` and ``figures.py`` of studies.
 
 Nothing else that a file contains is ever executed. SECURITY.md says so to users. ``--no-code`` is `refused`.
 """

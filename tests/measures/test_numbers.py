@@ -105,8 +105,10 @@ def test_a_round_trip_is_the_base_with_both_queues() -> None:
 def test_each_number_is_taken_by_conditions_and_by_studies(key: str) -> None:
     (condition,) = conditions.parse([f"{key} > 1"], Option("want"))
     assert condition.metric is numbers.by_key()[key]
-    assert key in measuring.names()
-    assert measuring.find(key).of(record(), {}) == condition.metric.pick(record())
+    computation = measuring.find(key, {})
+    assert key in measuring.names({})
+    assert computation is not None
+    assert computation.of(record(), {}) == condition.metric.pick(record())
 
 
 def test_validation_and_calibration_take_their_numbers_from_the_list() -> None:

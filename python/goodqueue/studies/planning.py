@@ -17,7 +17,6 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import calibration, paths
-from goodqueue.studies import measuring
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
 from goodqueue.studies.reconstructing import changed
@@ -109,7 +108,7 @@ def _check_series(cell: Cell, resolved: Scenario) -> None:
     """Refuse a number of ``cell`` that is computed from time series which its ``resolved`` scenario does not keep."""
     series = resolved.get("series", {})
     for metric in cell.experiment.metrics.values():
-        needs = measuring.find(metric.compute).needs if metric.compute else ()
+        needs = metric.computation.needs if metric.computation else ()
         if missing := next((key for key in needs if not series.get(key)), None):
             accepted = f"one, as {metric.name} is computed from it (compute = {quoted(metric.compute)})"
             raise UserError(str(cell.experiment.file), f"series.{missing}", f"missing; accepted: {accepted}")
