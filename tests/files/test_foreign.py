@@ -105,6 +105,21 @@ def test_without_code_a_study_leaves_its_own_figures_out(here: Path, monkeypatch
     assert figures.own(ours) is not None, "our own figures are no foreign code"
 
 
+@pytest.mark.parametrize("link", [False, True], ids=["straight", "by-a-link"])
+def test_a_study_of_the_package_is_whole_without_code(here: Path, link: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its computations and its figures are goodqueue's own code, also where a link leads to the package."""
+    folder = Path(foreign.__file__).resolve().parents[1]
+    if link:
+        Path("packages").symlink_to(folder)
+        folder = here / "packages"
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    words = ("study", "schwardmann2014", "--quick", "--only", "table1b", "--out", "report", "--json")
+    done = command(*words, "--no-code")
+    assert (done.returncode, done.stderr) == (0, ""), "neither is refused, nor left out with a warning"
+    assert "tau_mean_ms" in done.stdout
+    assert Path("report/report.html").exists()
+
+
 @pytest.mark.parametrize(("verb", "name", "more"), [("study", "schwardmann2014", ()), ("suite", "bbr", ("bbr3",))])
 def test_without_code_computations_of_a_folder_are_refused_before_they_run(
     here: Path, verb: str, name: str, more: Sequence[str]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from goodqueue import foreign
 from goodqueue.errors import UserError
 from goodqueue.studies import libraries, loading, measuring, own
 
@@ -70,6 +71,13 @@ def test_each_computation_of_a_folder_is_used_there_and_has_no_other_s_name(fold
     (text,) = (file.read_text(encoding="utf-8") for file in folder.glob("*.toml") if file.stem in ("study", "suite"))
     assert [name for name in names if f'compute = "{name}"' not in text] == []
     assert [name for name in names if name in measuring.names({})] == []
+
+
+def test_the_computations_of_each_folder_of_ours_are_there_without_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_code = {folder: list(own.computations(folder)) for folder in FOLDERS}
+    monkeypatch.setenv(foreign.VARIABLE, "1")
+    assert {folder: list(own.computations(folder)) for folder in FOLDERS} == with_code
+    assert sum(map(bool, with_code.values())) >= 7
 
 
 def test_no_computation_of_the_package_is_used_by_one_folder_alone() -> None:
