@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from goodqueue.measures import needs
+from goodqueue.measures.needs import Need
 from goodqueue.record import Record
 
 Course = tuple[float, ...]
@@ -32,13 +34,13 @@ class Computation:
     of: Callable[[Record, Options], float | Course | None]
     """Takes a record and the options, and returns a number or a course. None if the run does not show it."""
     help: str
-    needs: tuple[str, ...] = ()
-    """The keys of ``[series]`` without which a run's record does not show it."""
+    needs: tuple[Need, ...] = ()
+    """What a scenario must have so that a run of it shows the number."""
 
 
 TEXT, NUMBER = Option("text"), Option("number")
 SINCE = {"from_s": NUMBER}
 WINDOW = dict.fromkeys(("from_s", "to_s"), NUMBER)
 ABOVE = {"percentile": NUMBER, "above": Option("number", -1.0)}
-TIME, PACKETS = ("interval",), ("packets",)
+TIME, PACKETS = (needs.SERIES,), (needs.PACKETS,)
 """What of ``[series]`` a computation needs."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from statistics import correlation, median
 
 from goodqueue.measures import numbers, stats
-from goodqueue.measures.needs import SERIES
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.studies import flows, phases, varying, windows
@@ -80,7 +79,7 @@ def find(name: str, own: Mapping[str, Computation]) -> Computation | None:
     number = numbers.by_key().get(name)
     if number is None:
         return None
-    return Computation({}, lambda record, _: number.pick(record), number.note, TIME if SERIES in number.needs else ())
+    return Computation({}, lambda record, _: number.pick(record), number.note, number.needs)
 
 
 def names(own: Mapping[str, Computation]) -> list[str]:

@@ -66,7 +66,7 @@ def plan(
     numbers: dict[str, tuple[int, ...]] = {}
 
     def check(cell: Cell, resolved: Scenario) -> None:
-        _check_series(cell, resolved)
+        _check_needs(cell, resolved)
         try:
             engines.check(engine, resolved)
         except UserError as error:
@@ -104,14 +104,17 @@ def plan(
     return Plan(study, engine, quick, cells, runs, beside, needed, numbers, reconstructed)
 
 
-def _check_series(cell: Cell, resolved: Scenario) -> None:
-    """Refuse a number of ``cell`` that is computed from time series which its ``resolved`` scenario does not keep."""
-    series = resolved.get("series", {})
+def _check_needs(cell: Cell, resolved: Scenario) -> None:
+    """Refuse a number of ``cell`` that no run of its ``resolved`` scenario shows, and say what the scenario lacks."""
     for metric in cell.experiment.metrics.values():
         needs = metric.computation.needs if metric.computation else ()
-        if missing := next((key for key in needs if not series.get(key)), None):
+        missing = next((need for need in needs if not need.is_met(resolved)), None)
+        if missing is not None and missing.key:
             accepted = f"one, as {metric.name} is computed from it (compute = {quoted(metric.compute)})"
-            raise UserError(str(cell.experiment.file), f"series.{missing}", f"missing; accepted: {accepted}")
+            raise UserError(str(cell.experiment.file), missing.key, f"missing; accepted: {accepted}")
+        if missing is not None:
+            shows = f"no run of it shows {metric.name} (compute = {quoted(metric.compute)})"
+            raise UserError(str(cell.experiment.file), f"{shows}; accepted: with {missing.words}")
 
 
 def _moved(cell: Cell, to: At) -> Cell:
