@@ -67,8 +67,10 @@ COMPUTATIONS: Mapping[str, Computation] = {
 }
 """The computations with options that several studies and suites take, by name.
 
-Three names say `goodput`, and mean other flows than the number `goodput_mbps`: those with one name, the one with least
-of them, and those within a part of the run.
+Some names resemble that of a number, and mean something else. Those that say `goodput` are of the flows with one name,
+of the one with least, or of a part of the run. `recovery_time_s` begins at each fall of the rate, and ends with a
+second below a bound of the study's: `recovery_ms` knows no fall, and takes the target. `window_oscillation_percent` is
+of a flow's goodput, and `oscillation` of the queue's delay.
 """
 
 
