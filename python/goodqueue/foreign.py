@@ -1,4 +1,4 @@
-"""Code from files: the classes of disciplines written in Python, and the ``figures.py`` of studies.
+"""Code from files: the classes of disciplines written in Python, the ``numbers.py`` and ``figures.py`` of studies.
 
 Nothing else that a file contains is ever executed. SECURITY.md says so to users. ``--no-code`` is `refused`.
 """
@@ -17,7 +17,8 @@ from goodqueue.errors import UserError
 VARIABLE = "GOODQUEUE_NO_CODE"
 """A variable of the environment, and so of all processes that this one starts: not empty, if no file's code may run."""
 
-_OWN = Path(__file__).parent
+_OWN = (Path(__file__).parent, Path(__file__).resolve().parent)
+"""The package's folder as Python found it, and without symbolic links, as `libraries` names what is in it."""
 
 _lock = threading.Lock()
 _within = 0
@@ -39,8 +40,13 @@ def refused() -> Iterator[None]:
 
 
 def allowed(file: str) -> bool:
-    """Return whether the code in ``file`` may be executed. goodqueue's own always may."""
-    return not os.environ.get(VARIABLE) or Path(os.path.abspath(file)).is_relative_to(_OWN)  # noqa: PTH100 - not through symbolic links
+    """Return whether the code in ``file`` may be executed.
+
+    goodqueue's own always may, which the studies and suites in its package are. The same files in another folder are
+    no more goodqueue's own: whoever has that folder may have changed them.
+    """
+    path = Path(os.path.abspath(file))  # noqa: PTH100 - not through symbolic links: a source tree has some in the package
+    return not os.environ.get(VARIABLE) or any(path.is_relative_to(own) for own in _OWN)
 
 
 def check(file: str) -> None:

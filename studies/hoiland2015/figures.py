@@ -15,8 +15,9 @@ from goodqueue.plot.labels import label_curves
 from goodqueue.plot.looks import Look, looks
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.latency import SPAN_S, course
 from goodqueue.studies.outcome import Outcome
+
+from .numbers import SPAN_S, course
 
 PAPER = "hoiland2015"
 LINKS = {"a": "100/100 Mbit/s", "b": "10/10 Mbit/s", "c": "10/1 Mbit/s"}

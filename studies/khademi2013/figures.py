@@ -15,13 +15,12 @@ from goodqueue.measures.base import path_ms
 from goodqueue.plot import style
 from goodqueue.plot.looks import Look, looks
 from goodqueue.record import Record
-from goodqueue.studies.air import captured_rtt_ms
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
-from goodqueue.studies.latency import flow_rtts_ms, spans_mbps
 from goodqueue.studies.outcome import Outcome
-from goodqueue.studies.roundtrip import course, sending_ms
 from goodqueue.studies.wording import bounds
+
+from .numbers import captured_rtt_ms, course, flow_rtts_ms, sending_ms, spans_mbps
 
 PAPER = "khademi2013"
 LOADS = {4: "light", 16: "moderate", 64: "heavy"}

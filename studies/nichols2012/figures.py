@@ -12,7 +12,8 @@ from goodqueue.scenario import paths
 from goodqueue.studies.execution import Measured
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.outcome import Outcome
-from goodqueue.studies.varying import FRAME_BITS
+
+from .numbers import FRAME_BITS
 
 PAPER = "nichols2012"
 PRINTED_MS = {50: 2.7, 75: 5.0, 95: 90.0}

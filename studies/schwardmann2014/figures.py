@@ -6,7 +6,8 @@ from goodqueue.plot import style
 from goodqueue.plot.looks import looks
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.outcome import Outcome
-from goodqueue.studies.step import excursion
+
+from .numbers import excursion
 
 TARGET_MS = 5.0
 RISE_MS = 10.0

@@ -25,7 +25,6 @@ from goodqueue.advice import (
     gain,
     links,
     page,
-    playout,
     reading,
     scenarios,
     show,
@@ -39,6 +38,7 @@ from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
+from goodqueue.measures.numbers import calls
 from goodqueue.measures.stats import Estimate
 from goodqueue.serving import address
 from goodqueue.show import terminal
@@ -284,8 +284,8 @@ def call(delays_ms: list[float], loss_percent: float = 0.0) -> dict[str, Any]:
 
 def test_jitter_is_heard_although_the_mean_delay_is_short() -> None:
     """Delays of 20 to 260 ms have a mean of 140 ms. A telephone has to wait for the last ones, or to lose them."""
-    even = playout.mos(call([140.0]))
-    jittery = playout.mos(call([20.0 + 2.4 * step for step in range(101)]))
+    even = calls.mos(call([140.0]))
+    jittery = calls.mos(call([20.0 + 2.4 * step for step in range(101)]))
     assert even == pytest.approx(_goodqueue.mos(140.0, 0.0))
     assert even - jittery > choosing.MOS_POINT
     assert jittery == pytest.approx(_goodqueue.mos(260.0, 0.0)), "to wait for all of them is better than to lose some"
@@ -293,13 +293,13 @@ def test_jitter_is_heard_although_the_mean_delay_is_short() -> None:
 
 def test_a_buffer_does_not_wait_for_a_straggler() -> None:
     """One packet of a hundred after 2 s costs its loss, not 2 s of delay."""
-    found = playout.mos(call([20.0] * 200 + [2000.0] * 2))
+    found = calls.mos(call([20.0] * 200 + [2000.0] * 2))
     assert found == pytest.approx(_goodqueue.mos(20.0, 1.0), abs=0.01)
     assert found > _goodqueue.mos(2000.0, 0.0) + 1
 
 
 def test_a_call_of_which_nothing_arrives_is_the_worst() -> None:
-    assert playout.mos({"loss_percent": 100.0, "delay_percentiles_ms": None}) == 1.0
+    assert calls.mos({"loss_percent": 100.0, "delay_percentiles_ms": None}) == 1.0
 
 
 def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
@@ -768,7 +768,7 @@ def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
     theirs = json.loads(goodqueue("advise", *words, "--quick", "--json").out)
     advice = gq.advise("8mbit", "1mbit", "30ms", link="dsl", quick=True)
     assert (advice.down, advice.up) == (theirs["choice"]["down"], theirs["choice"]["up"])
-    assert advice.change(choosing.CALL_KEY).then.mean == theirs["changes"][0]["then"]["mean"]
+    assert advice.change(choosing.CALL.key).then.mean == theirs["changes"][0]["then"]["mean"]
     shown = goodqueue("advise", *words, "--quick").out
     for line in (*advice.commands["up"], *advice.commands["down"]):
         assert line in shown

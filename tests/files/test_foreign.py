@@ -1,9 +1,11 @@
 """Code from files: what it may do to the command that runs it, and how it is refused."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from goodqueue import foreign
 from goodqueue.errors import UserError
-from goodqueue.studies import figures
+from goodqueue.studies import figures, own
 
 AQM = """
 import sys
@@ -88,6 +90,11 @@ def test_without_code_a_class_is_refused_before_its_file_runs(here: Path, words:
 def test_without_code_a_study_leaves_its_own_figures_out(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ours = Path(str(files("goodqueue.studies") / "library" / "schwardmann2014"))
     shutil.copytree(ours, "mine")
+    (Path("mine") / own.NUMBERS).unlink()
+    study = Path("mine") / "study.toml"
+    own_metric = r'compute = "(tau_ms|delay_max_ms)", flow = "[^"]*", target_ms = \d+(, rise_ms = \d+)?'
+    bare = re.sub(own_metric, 'record = "queues.down.delay_ms.mean"', study.read_text(encoding="utf-8"))
+    study.write_text(bare, encoding="utf-8")
     (Path("mine") / figures.FILE).write_text("open('ran', 'w').close()\n", encoding="utf-8")
     done = command("study", "mine", "--no-code", "--quick", "--only", "c17", "--out", "report")
     assert done.returncode == 0, done.stderr
@@ -96,6 +103,35 @@ def test_without_code_a_study_leaves_its_own_figures_out(here: Path, monkeypatch
     assert not Path("ran").exists()
     monkeypatch.setenv(foreign.VARIABLE, "1")
     assert figures.own(ours) is not None, "our own figures are no foreign code"
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["straight", "by-a-link"])
+def test_a_study_of_the_package_is_whole_without_code(here: Path, link: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its computations and its figures are goodqueue's own code, also where a link leads to the package."""
+    folder = Path(foreign.__file__).resolve().parents[1]
+    if link:
+        Path("packages").symlink_to(folder)
+        folder = here / "packages"
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    words = ("study", "schwardmann2014", "--quick", "--only", "table1b", "--out", "report", "--json")
+    done = command(*words, "--no-code")
+    assert (done.returncode, done.stderr) == (0, ""), "neither is refused, nor left out with a warning"
+    assert "tau_mean_ms" in done.stdout
+    assert Path("report/report.html").exists()
+
+
+@pytest.mark.parametrize(("verb", "name", "more"), [("study", "schwardmann2014", ()), ("suite", "bbr", ("bbr3",))])
+def test_without_code_computations_of_a_folder_are_refused_before_they_run(
+    here: Path, verb: str, name: str, more: Sequence[str]
+) -> None:
+    room = "goodqueue.studies" if verb == "study" else "goodqueue.suites"
+    shutil.copytree(Path(str(files(room) / "library" / name)), "mine")
+    file = Path("mine") / own.NUMBERS
+    file.write_text("open('ran', 'w').close()\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+    done = command(verb, "mine", *more, "--no-code", "--quick")
+    refusal = "goodqueue: mine/numbers.py: found Python code; accepted with --no-code: files without code\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", refusal)
+    assert not Path("ran").exists()
 
 
 def test_the_variable_reaches_programs_that_only_import_goodqueue(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,7 +53,6 @@ ALLOWED: dict[str, set[str]] = {
     },
     "packmime": {"python/goodqueue/speed/bench.py"},  # a case of other simulators
     "web_users": {
-        "python/goodqueue/studies/web.py",  # a sample in its part of the series
         "python/goodqueue/speed/bench.py",  # a standard case
     },
     "tmix": set(),

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
+from goodqueue import running
+from goodqueue import scenario as scenarios
+from goodqueue.measures import numbers
 from goodqueue.search.fit import observed, plan
 from goodqueue.search.fit.question import Fit
 
@@ -86,6 +89,13 @@ def test_the_numbers_of_a_file_are_those_of_its_run(goodqueue: Command, here: Pa
     base = next(one for one in made.observed if one.name == "ping_min_ms")
     assert base.value == pytest.approx(30, abs=0.5)
     assert base.error == pytest.approx(observed.error("ping_min_ms", base.value))
+    assert not {*names, "tcp_rtt_down_p50_ms"} & set(numbers.by_key()), "they are of another window"
+
+
+def test_a_run_without_pings_has_the_other_numbers(here: Path) -> None:
+    """iperf3 sends none, and then the runs that are compared with its file have none."""
+    scenario = scenarios.load("ok.toml") | {"series": {"interval": "100ms"}, "traffic": [{"kind": "bulk"}]}
+    assert list(observed.numbers(running.one(scenario), 1.0, 4.0)) == ["goodput_down_mbps"]
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,18 @@ def test_what_is_no_range_is_refused(text: str, line: str) -> None:
         ([*KEYS, "--samples=9"], "a power of 2"),
         ([*KEYS, "--method=luck"], "--method luck: accepted: sobol, morris"),
         (["--vary=path.rtt=1ms..9ms", "--vary=path.rdd=1ms..9ms"], "rdd"),
-        ([*KEYS, "--metric=up_tcp_goodput_mbps", "--samples=2"], "--metric up_tcp_goodput_mbps: has no value at "),
+        ([*KEYS, "--metric=up_tcp_goodput_mbps"], "--metric up_tcp_goodput_mbps: no run of this scenario shows it; "),
+        (
+            [
+                *KEYS,
+                "--metric=first_drop_time_ms",
+                "--samples=2",
+                "--set=series.interval=1s",
+                "--set=warmup=0s",
+                "--set=bottleneck.qdisc=pfifo limit 9999",
+            ],
+            "--metric first_drop_time_ms: has no value at ",
+        ),
     ],
 )
 def test_a_wrong_request_is_refused_in_one_line(goodqueue: Command, here: Path, words: list[str], line: str) -> None:

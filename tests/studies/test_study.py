@@ -2,13 +2,14 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from conftest import TOML, Result
+from conftest import ROOT, TOML, Result
 from goodqueue.errors import UserError
 from goodqueue.record import Record
 from goodqueue.record.dotted import check_path, walk
@@ -533,6 +534,7 @@ WRONG = [
 def test_what_is_wrong_is_said_in_one_line(
     mine: Path, goodqueue: Command, name: str, old: str, new: str, want: str
 ) -> None:
+    shutil.copy(ROOT / "studies" / "schwardmann2014" / "numbers.py", mine)  # which has tau_ms
     file = mine / f"{name}.toml"
     text = file.read_text(encoding="utf-8")
     assert old in text
@@ -582,15 +584,16 @@ def test_a_scenario_without_a_bottleneck_is_refused(mine: Path) -> None:
     ("compute", "key"),
     [
         ('compute = "window_delay_ms", from_s = 1, to_s = 2', "interval"),
-        ('compute = "adapt_ms"', "interval"),
+        ('compute = "recovery_ms"', "interval"),
         ('compute = "phase_delay_ms", from_s = 0, each_s = 1, phases = 2, phase = 1', "interval"),
-        ('compute = "wait_ms", number = 1', "packets"),
+        ('compute = "tau_ms", flow = "x", target_ms = 5', "packets"),
     ],
 )
 def test_a_number_over_time_needs_series_before_any_run(mine: Path, compute: str, key: str) -> None:
     """Guards against a traceback after the runs, in each of the computations that read the series."""
     text = STUDY.replace('delay_mean_ms.record = "queues.down.delay_ms.mean"', f"delay_mean_ms = {{ {compute} }}")
     assert text != STUDY
+    shutil.copy(ROOT / "studies" / "schwardmann2014" / "numbers.py", mine)
     (mine / "study.toml").write_text(text, encoding="utf-8")
     study = loading.load(mine)
     wanted = rf"link\.toml: series\.{key}: missing; accepted: one, as delay_mean_ms is computed from it \(compute = "
@@ -620,6 +623,7 @@ def test_what_a_study_leaves_out_and_what_it_says(mine: Path) -> None:
 @pytest.mark.parametrize("rise", ["0", "5", "6"])
 def test_a_rise_of_nothing_and_one_from_the_target_on_are_accepted(mine: Path, rise: str) -> None:
     computed = f'compute = "tau_ms", flow = "x", target_ms = 5, rise_ms = {rise}'
+    shutil.copy(ROOT / "studies" / "schwardmann2014" / "numbers.py", mine)
     (mine / "study.toml").write_text(STUDY.replace(MEASURED, f"delay_mean_ms = {{ {computed} }}"), encoding="utf-8")
     assert loading.load(mine).experiments[0].metrics["delay_mean_ms"].options["rise_ms"] == float(rise)
 

@@ -6,12 +6,16 @@ from typing import Any, cast
 
 import pytest
 
+import own_numbers
 from conftest import Result
 from goodqueue.measures import numbers
 from goodqueue.measures.numbers import counts, shares, trips
 from goodqueue.record import Record
-from goodqueue.studies import latency, libraries, loading, measuring, phases, planning, selection
+from goodqueue.studies import flows as beside
+from goodqueue.studies import libraries, loading, measuring, phases, planning, selection
 from goodqueue.studies.model import Metric
+
+latency, roundtrip = own_numbers.of("studies/hoiland2015"), own_numbers.of("studies/khademi2013")
 
 
 def record() -> Any:
@@ -87,10 +91,10 @@ def test_the_round_trips_that_senders_measured_are_those_of_the_flow_in_the_midd
     own: list[dict[str, Any]] = [flow | {"rtt_ms": one} for one in times]
     own[3]["direction"], own[4]["cc"] = "up", None
     found = cast("Record", {"flows": [*own, flow | {"rtt_ms": None}]})
-    assert latency.flow_rtts_ms(found, {"direction": "down", "percentile": 50.0}) == 50
-    assert latency.flow_rtts_ms(found, {"direction": "down", "percentile": 10.0}) == 40
-    assert latency.flow_rtts_ms(found, {"direction": "up", "percentile": 50.0}) == 109
-    assert latency.flow_rtts_ms(found, {"direction": "down", "percentile": 90.0}) is None
+    assert roundtrip.flow_rtts_ms(found, {"direction": "down", "percentile": 50.0}) == 50
+    assert roundtrip.flow_rtts_ms(found, {"direction": "down", "percentile": 10.0}) == 40
+    assert roundtrip.flow_rtts_ms(found, {"direction": "up", "percentile": 50.0}) == 109
+    assert roundtrip.flow_rtts_ms(found, {"direction": "down", "percentile": 90.0}) is None
 
 
 def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
@@ -101,7 +105,9 @@ def test_the_peak_is_that_of_the_mean_of_the_seeds() -> None:
     found = latency.peak_ms(record(), {"until_s": 4.0})
     assert found is not None
     assert found[4::5] == pytest.approx((20.0, 250.0, 135.5, 21.0))  # at 1 to 4 s; at 3 s between its neighbours
-    seconds = Metric("latency_peak_s", compute="latency_peak_ms", options={"until_s": 4.0}, scale=1e-3)
+    seconds = Metric(
+        "latency_peak_s", computation=latency.NUMBERS["latency_peak_ms"], options={"until_s": 4.0}, scale=1e-3
+    )
     assert measuring.of_record(seconds, record()) == pytest.approx([one / 1e3 for one in found])
     assert latency.peak_ms(record() | {"series": {"time_s": [1.0], "flows": []}}, {"until_s": 1.0}) is None
 
@@ -206,17 +212,17 @@ def flows(**named: tuple[float, float | None]) -> Record:
 def test_flows_are_set_against_each_other_by_place_and_by_name() -> None:
     """By hand: 1 + 3; 6 over 3; means of 2 and 0 % over 4 %. Guards against a flow of another name, and 0 over 0."""
     found = flows(small_0=(1, 2.0), small_1=(3, None), big_0=(6, 4.0), bigger_0=(9, 0.0))
-    assert latency.goodput_sum_mbps(found, {"name": "small"}) == 4
-    assert latency.goodput_sum_mbps(found, {"name": "tiny"}) is None
-    assert latency.least_goodput_mbps(found, {"name": "small"}) == 1
-    assert latency.least_goodput_mbps(found, {"name": "tiny"}) is None
-    assert latency.goodput_ratio(found, {"flow": 2, "to_flow": 1}) == 2
-    assert latency.goodput_ratio(flows(a_0=(1, 0), b_0=(0, 0)), {"flow": 0, "to_flow": 1}) is None
-    assert latency.loss_ratio(found, {"name": "small", "to_name": "big"}) == 0.25
-    assert latency.loss_ratio(found, {"name": "small", "to_name": "bigger"}) is None
-    assert latency.loss_ratio(found, {"name": "bigger", "to_name": "big"}) == 0
-    assert latency.loss_ratio(found, {"name": "tiny", "to_name": "big"}) is None, "nobody of that name lost nothing"
-    assert latency.loss_ratio(found, {"name": "small", "to_name": "tiny"}) is None
+    assert beside.goodput_sum_mbps(found, {"name": "small"}) == 4
+    assert beside.goodput_sum_mbps(found, {"name": "tiny"}) is None
+    assert beside.least_goodput_mbps(found, {"name": "small"}) == 1
+    assert beside.least_goodput_mbps(found, {"name": "tiny"}) is None
+    assert beside.goodput_ratio(found, {"flow": 2, "to_flow": 1}) == 2
+    assert beside.goodput_ratio(flows(a_0=(1, 0), b_0=(0, 0)), {"flow": 0, "to_flow": 1}) is None
+    assert beside.loss_ratio(found, {"name": "small", "to_name": "big"}) == 0.25
+    assert beside.loss_ratio(found, {"name": "small", "to_name": "bigger"}) is None
+    assert beside.loss_ratio(found, {"name": "bigger", "to_name": "big"}) == 0
+    assert beside.loss_ratio(found, {"name": "tiny", "to_name": "big"}) is None, "nobody of that name lost nothing"
+    assert beside.loss_ratio(found, {"name": "small", "to_name": "tiny"}) is None
     assert shares.goodput_all_mbps(found) == 19
 
 

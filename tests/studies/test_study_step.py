@@ -2,9 +2,11 @@
 
 import pytest
 
+import own_numbers
 from goodqueue.studies import measuring
 from goodqueue.studies.model import Metric
-from goodqueue.studies.step import excursion
+
+numbers = own_numbers.of("studies/schwardmann2014")
 
 TIMES = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
 
@@ -25,24 +27,24 @@ TIMES = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     ],
 )
 def test_excursions(delays: list[float], start: float, rise: float, want: tuple[float, float] | None) -> None:
-    found = excursion(TIMES, delays, start, target_ms=5, rise_ms=rise)
+    found = numbers.excursion(TIMES, delays, start, target_ms=5, rise_ms=rise)
     assert (found and (found.tau_s, found.delay_max_ms)) == want
 
 
 def test_a_packet_that_leaves_at_the_very_start_counts() -> None:
-    short = excursion([1.0, 2.0], [0.8, 0.1], start_s=1.0, target_ms=0.5, rise_ms=0.5)
+    short = numbers.excursion([1.0, 2.0], [0.8, 0.1], start_s=1.0, target_ms=0.5, rise_ms=0.5)
     assert short is not None
     assert short.delay_max_ms == 0.8
-    found = excursion([1.0, 2.0], [9.0, 1.0], start_s=1.0, target_ms=5, rise_ms=5)
+    found = numbers.excursion([1.0, 2.0], [9.0, 1.0], start_s=1.0, target_ms=5, rise_ms=5)
     assert found is not None
     assert found.delay_max_ms == 9.0
 
 
 def test_the_bound_may_not_be_below_the_target_and_lists_must_match() -> None:
     with pytest.raises(ValueError, match="rise_ms"):
-        excursion([], [], 0, target_ms=5, rise_ms=4)
+        numbers.excursion([], [], 0, target_ms=5, rise_ms=4)
     with pytest.raises(ValueError, match="zip"):
-        excursion([1.0], [], 0, target_ms=5, rise_ms=5)
+        numbers.excursion([1.0], [], 0, target_ms=5, rise_ms=5)
 
 
 def test_the_metrics_read_start_and_packets_from_a_record() -> None:
@@ -51,13 +53,15 @@ def test_the_metrics_read_start_and_packets_from_a_record() -> None:
         "series": {"packets": {"down": {"time_s": TIMES, "delay_ms": [1, 8, 20, 9, 4, 30]}}},
     }
     options = {"flow": "cbr/0", "target_ms": 5.0, "rise_ms": 0.0}
-    tau = Metric("tau_mean_ms", compute="tau_ms", options=options)
+    of_tau = numbers.NUMBERS["tau_ms"]
+    tau = Metric("tau_mean_ms", computation=of_tau, options=options)
     assert measuring.of_record(tau, record) == pytest.approx(3500)  # type: ignore[arg-type]
-    in_seconds = Metric("tau_s", compute="tau_ms", options=options, scale=1e-3)
+    in_seconds = Metric("tau_s", computation=of_tau, options=options, scale=1e-3)
     assert measuring.of_record(in_seconds, record) == pytest.approx(3.5)  # type: ignore[arg-type]
-    bare = options | {"rise_ms": measuring.COMPUTATIONS["tau_ms"].options["rise_ms"].default}
-    assert measuring.of_record(Metric("tau_mean_ms", compute="tau_ms", options=bare), record) == pytest.approx(3500)  # type: ignore[arg-type]
-    largest = Metric("delay_max_mean_ms", compute="delay_max_ms", options=options)
+    bare = options | {"rise_ms": of_tau.options["rise_ms"].default}
+    to_the_letter = Metric("tau_mean_ms", computation=of_tau, options=bare)
+    assert measuring.of_record(to_the_letter, record) == pytest.approx(3500)  # type: ignore[arg-type]
+    largest = Metric("delay_max_mean_ms", computation=numbers.NUMBERS["delay_max_ms"], options=options)
     assert measuring.of_record(largest, record) == 20  # type: ignore[arg-type]
-    nobody = Metric("tau_mean_ms", compute="tau_ms", options=options | {"flow": "voip/0"})
+    nobody = Metric("tau_mean_ms", computation=of_tau, options=options | {"flow": "voip/0"})
     assert measuring.of_record(nobody, record) is None  # type: ignore[arg-type]

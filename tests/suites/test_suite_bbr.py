@@ -7,9 +7,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+import own_numbers
 from conftest import Result
-from goodqueue.studies import bbr, libraries
+from goodqueue.studies import libraries
 from goodqueue.suites import loading
+
+bbr = own_numbers.of("suites/bbr")
+
 
 Command = Callable[..., Result]
 

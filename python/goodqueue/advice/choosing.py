@@ -12,11 +12,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from goodqueue.advice import playout
+from goodqueue import traffic
 from goodqueue.advice.gain import difference, gain, total
 from goodqueue.advice.result import Change, Tried
-from goodqueue.measures import metrics, stats
+from goodqueue.measures import numbers as measures
+from goodqueue.measures import stats
 from goodqueue.measures.base import path_ms
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.numbers import calls
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 
@@ -27,45 +30,67 @@ MOS_POINT = 0.1
 SINGLE = "single"
 """The name of the flow, and of the host, of the user who has one download."""
 
-SINGLE_KEY = "single_goodput_mbps"
-"""The key of this flow's goodput, which only these scenarios have."""
-
-CALL_KEY = "call_mos"
-"""The key of a call's quality behind a play-out buffer. A record's ``mos`` has none (`playout`)."""
-
-PING = next(metric.app for metric in metrics.METRICS if metric.key == "ping_rtt_p95_ms")
+PING = traffic.probe().name
 
 ADDED_KEY = "bufferbloat_ms"
-"""The key of the latency that the load adds per direction. It has a letter and no points: a ping has them."""
+"""The key of the latency that the load adds per direction. It has a letter and no points: a ping has them.
+
+The number `bufferbloat_ms` of `measures.numbers` is what one queue per direction adds. Here several queues may add:
+those of the shaper, the modem and the radio. So it is taken from the pings, which cross all of them.
+"""
+
+
+def _single(record: Record) -> float | None:
+    """Return the goodput of the lone download."""
+    return next((flow["goodput_mbps"] for flow in record["flows"] if flow["name"].startswith(f"{SINGLE}/")), None)
+
+
+_SINGLE = Metric(f"{SINGLE}_goodput_mbps", SINGLE, "Mbit/s", "high", _single)
+"""A number of these scenarios alone, since it goes by the name of a flow of theirs. `measures.numbers` has the others.
+"""
+
+SINGLE_KEY = _SINGLE.key
+
+CALL, _VOIP, _PING, _PAGE, _DOWN, _UP = measures.find(
+    ["call_mos", "voip_delay_p95_ms", "ping_rtt_p95_ms", "page_load_mean_ms", "goodput_mbps", "up_goodput_mbps"]
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Felt:
-    """A metric that counts."""
+    """A number that counts for uses of the link."""
 
-    key: str
+    number: Metric
     what: str
     column: str
     """Its heading in a table."""
-    unit: str
     uses: tuple[str, ...]
     """The uses for which it counts."""
-    better: str = "low"
+
+    @property
+    def key(self) -> str:
+        """The number's key."""
+        return self.number.key
+
+    @property
+    def unit(self) -> str:
+        """The number's unit."""
+        return self.number.unit
 
 
 FELT = (
-    Felt(CALL_KEY, "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", "", ("calls",), "high"),
-    Felt("voip_delay_p95_ms", "A call: 95 % of its packets arrive within", "call\np95 ms", "ms", ("calls",)),
-    Felt("ping_rtt_p95_ms", "A game: 95 % of its round trips within", "ping\np95 ms", "ms", ("games",)),
-    Felt("page_load_mean_ms", "The web: a small page is there after", "page\nmean ms", "ms", ("web",)),
-    Felt(SINGLE_KEY, "A lone download beside a user with three", "single\nMbit/s", "Mbit/s", ("downloads",), "high"),
-    Felt("goodput_mbps", "Downloads together", "down\nMbit/s", "Mbit/s", ("downloads",), "high"),
-    Felt("up_goodput_mbps", "Uploads together", "up\nMbit/s", "Mbit/s", ("downloads",), "high"),
+    Felt(CALL, "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", ("calls",)),
+    Felt(_VOIP, "A call: 95 % of its packets arrive within", "call\np95 ms", ("calls",)),
+    Felt(_PING, "A game: 95 % of its round trips within", "ping\np95 ms", ("games",)),
+    Felt(_PAGE, "The web: a small page is there after", "page\nmean ms", ("web",)),
+    Felt(_SINGLE, "A lone download beside a user with three", "single\nMbit/s", ("downloads",)),
+    Felt(_DOWN, "Downloads together", "down\nMbit/s", ("downloads",)),
+    Felt(_UP, "Uploads together", "up\nMbit/s", ("downloads",)),
 )
-"""The metrics that count. The delays include the base RTT, since people feel the whole delay."""
+"""The numbers that count. The delays include the base RTT, since people feel the whole delay."""
 
-ALWAYS = ("ping_rtt_p95_ms", "goodput_mbps", "up_goodput_mbps")
-"""The metrics that are shown for every use of the link: the gain and its cost."""
+ALWAYS = (_PING, _DOWN, _UP)
+"""The numbers that are shown for every use of the link: the gain and its cost."""
 
 Values = Mapping[str, Sequence[float]]
 """The numbers of each metric, one per seed."""
@@ -76,35 +101,26 @@ def numbers(records: Sequence[Record]) -> Values:
 
     A page that never came counts as one that took as long as the run. So does a ping or a call without an answer.
     """
-    own = [{SINGLE_KEY: _single(record), CALL_KEY: _call(record)} for record in records]
-    each = [{**metrics.numbers(record), **one} for record, one in zip(records, own, strict=True)]
-    found = {}
-    for felt in FELT:
-        values = [one[felt.key] for one in each]
-        kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
-        kinds |= {playout.KIND} if felt.key == CALL_KEY else set()
-        if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds <= {""}:
-            worst = (
-                playout.WORST if felt.key == CALL_KEY else 1e-3 if felt.better == "high" else _measured_ms(records[0])
-            )
-            found[felt.key] = [worst if value is None else value for value in values]
-    return found | {ADDED_KEY: [_added_ms(record) for record in records]}
+    kinds = {app["kind"] for app in records[0]["apps"]}
+    felt = {}
+    for number in (one.number for one in FELT):
+        if number.app in {"", *kinds}:
+            values = [number.pick(record) for record in records]
+            felt[number.key] = [_worst(number, records[0]) if value is None else value for value in values]
+    return felt | {ADDED_KEY: [_added_ms(record) for record in records]}
+
+
+def _worst(number: Metric, record: Record) -> float:
+    """Return the value of ``number`` in a run like ``record`` that does not show it."""
+    if number is CALL:
+        return calls.WORST
+    return 1e-3 if number.better == "high" else _measured_ms(record)
 
 
 def _added_ms(record: Record) -> float:
     """Return half of what the pings take longer than the base RTT, since the load is in both directions."""
     medians = [app["rtt_ms"]["p50"] or 0.0 for app in record["apps"] if app["kind"] == PING and app["rtt_ms"]]
     return max(fmean(medians) - path_ms(record["scenario"]), 0.0) / 2 if medians else _measured_ms(record)
-
-
-def _call(record: Record) -> float | None:
-    """Return the mean of the calls of both directions."""
-    scores = [playout.mos(app) for app in record["apps"] if app["kind"] == playout.KIND]
-    return fmean(scores) if scores else None
-
-
-def _single(record: Record) -> float | None:
-    return next((flow["goodput_mbps"] for flow in record["flows"] if flow["name"].startswith(f"{SINGLE}/")), None)
 
 
 def _measured_ms(record: Record) -> float:
@@ -123,9 +139,9 @@ def points(values: Values, uses: Sequence[str]) -> dict[str, list[float]]:
 
 def _points(felt: Felt, values: Values) -> list[float]:
     found = values[felt.key]
-    if felt.key == CALL_KEY:
+    if felt.number is CALL:
         return [value / MOS_POINT for value in found]
-    return [(1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH for value in found]
+    return [(1 if felt.number.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH for value in found]
 
 
 Row = tuple[str, tuple[str, str], int, Values]
@@ -172,7 +188,7 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
             difference(then[felt.key], now[felt.key]),
         )
         for felt in FELT
-        if felt.key in now and (felt.key in ALWAYS or set(felt.uses) & set(uses))
+        if felt.key in now and (felt.number in ALWAYS or set(felt.uses) & set(uses))
     ]
 
 

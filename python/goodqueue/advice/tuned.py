@@ -13,12 +13,11 @@ from pathlib import Path
 from goodqueue import _goodqueue, executors, running
 from goodqueue.advice import candidates, scenarios
 from goodqueue.advice.candidates import LARGE_RTT_S, Candidate, kbit
-from goodqueue.advice.choosing import ALWAYS, FELT
+from goodqueue.advice.choosing import ALWAYS
 from goodqueue.advice.doubts import DEEP, SHALLOW, SLOWER
 from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
-from goodqueue.measures import numbers
 from goodqueue.record import Scenario
 from goodqueue.search.cases import Case
 from goodqueue.search.facts import Facts, Number
@@ -114,7 +113,7 @@ def plan_of(question: Question, choice: Candidate, folder: Path, evaluations: in
     """Return the search for ``choice``. A radio's files of rates are in ``folder``."""
     return Plan(
         Shaper(question, choice),
-        [Goal(metric, _is_high(metric.key)) for metric in numbers.find(ALWAYS)],
+        [Goal(metric, is_large=metric.better == "high") for metric in ALWAYS],
         [],
         *_cases(question, choice, folder),
         "tpe",
@@ -122,10 +121,6 @@ def plan_of(question: Question, choice: Candidate, folder: Path, evaluations: in
         1 if question.link.is_radio else min(SEEDS, len(question.seeds)),
         evaluations,
     )
-
-
-def _is_high(key: str) -> bool:
-    return next(one.better for one in FELT if one.key == key) == "high"
 
 
 def _cases(question: Question, choice: Candidate, folder: Path) -> tuple[list[Case], list[Case]]:

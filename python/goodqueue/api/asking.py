@@ -35,8 +35,8 @@ def in_words_of_python(
 ) -> Callable[Args, Made]:
     """Make ``call`` raise `UserError` that names arguments (``up_rate``) instead of options (``--up-rate``).
 
-    ``named`` writes an option. The options of a scenario are listed in its docstring, if that has them as ``**sets``. An argument that has another
-    name today is refused, with that name.
+    ``named`` writes an option. The options of a scenario are listed in its docstring, if that has them as ``**sets``.
+    An argument that has another name today is refused, with that name.
     """
     names = inspect.signature(call).parameters
     renamed = {old: new for old, new in RENAMED.items() if old not in names and new in names}

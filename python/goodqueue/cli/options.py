@@ -94,7 +94,7 @@ def prepared(verb: Callable[..., None]) -> Callable[..., None]:
 
 
 NoCode = Annotated[
-    bool, typer.Option("--no-code", help="Refuse the Python code of files: classes, and figures.py of studies.")
+    bool, typer.Option("--no-code", help="Refuse Python code of files: classes; numbers.py, figures.py of studies.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]

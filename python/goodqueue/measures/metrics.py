@@ -10,7 +10,7 @@ from typing import Any
 
 from goodqueue import traffic
 from goodqueue._goodqueue import jain
-from goodqueue.measures.needs import Need, application
+from goodqueue.measures.needs import Need, application, bulk_flows, data, packets
 from goodqueue.record import App, Record
 from goodqueue.record.dotted import walk
 from goodqueue.record.reading import statistic, times_of
@@ -216,6 +216,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
                 is_main=name in ("mean", "p95"),
                 is_delay=True,
                 note="delay: in the queue",
+                needs=(packets(direction),),
                 sentence=(f"95 % of the packets{up} queue for at most {{}}", "{}", "") if name == "p95" else SILENT,
             )
             for name in ("mean", "p50", "p95", "p99")
@@ -240,6 +241,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             decimals=2,
             direction=direction,
             is_main=True,
+            needs=(data(direction),),
         ),
         Metric(
             of("drop_percent"),
@@ -270,6 +272,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             decimals=3,
             direction=direction,
             note="Jain: bulk flows, 1 is equal",
+            needs=(bulk_flows(1, direction=direction),),
         ),
     )
 

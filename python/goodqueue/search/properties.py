@@ -51,5 +51,5 @@ def read(texts: Sequence[str]) -> Property:
             names = ", ".join(NAMED)
             raise UserError(place, f"found {quoted(text)}; accepted: {names}, or a condition, {conditions.ACCEPTED}")
         found += conditions.parse(NAMED.get(text, [text]), place)
-    named = {one.number for one in found}
-    return Property(found, worlds.main_of(sorted(named)), any(SERIES in one.metric.needs for one in found))
+    asked = [one.metric for one in found]
+    return Property(found, worlds.main_of(asked), any(SERIES in metric.needs for metric in asked))

@@ -4,13 +4,14 @@
 earlier answer made it matter, so what is not said has no influence.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from goodqueue.measures.metrics import Metric
 from goodqueue.measures.numbers.shares import CONSTANT
 from goodqueue.record import Scenario
-from goodqueue.search.facts import Choose, Number, Word
+from goodqueue.search.facts import Choose, Fact, Number, Value, Word
 from goodqueue.traffic import BULK
 
 NUMBERS = {
@@ -32,14 +33,12 @@ NUMBERS = {
 PARTS = (CONSTANT, "bulk", "jitter", "loss", "bursts", "changes")
 """What a user may leave out."""
 
-MAINS = {"completion_": "transfer", "transfers": "transfer"}
-"""The kind of the first traffic, if a condition is about a number that begins so. Otherwise it is bulk."""
+TRANSFER = "transfer"
 
 
-def main_of(numbers: Iterable[str]) -> str:
-    """Return the kind of the first traffic for conditions about ``numbers``."""
-    found = (kind for begin, kind in MAINS.items() for name in numbers if name.startswith(begin))
-    return next(found, BULK)
+def main_of(numbers: Iterable[Metric]) -> str:
+    """Return the kind of the first traffic for conditions about ``numbers``: what measures them, if a search has it."""
+    return TRANSFER if any(number.app == TRANSFER for number in numbers) else BULK
 
 
 CBR_SHARE = (0.1, 2.0)
@@ -97,7 +96,7 @@ def build(world: World, choose: Choose) -> Scenario:
     tables += [table for slot in ("second", "third") if (table := _other(world, choose, slot, rate))]
     found: Scenario = {"duration": f"{duration:.6g}s", "bottleneck": bottleneck, "path": {"rtt": f"{rtt:.6g}ms"}}
     last = max(float(str(one.get("start", "0s")).removesuffix("s")) for one in tables)
-    found["warmup"] = "0s" if world.main == "transfer" else f"{min(last + SETTLING_S, duration / 2):.6g}s"
+    found["warmup"] = "0s" if world.main == TRANSFER else f"{min(last + SETTLING_S, duration / 2):.6g}s"
     found["traffic"] = tables
     if hops := _hops(world, choose, tables):
         found["hop"] = hops
@@ -107,6 +106,23 @@ def build(world: World, choose: Choose) -> Scenario:
     if world.needs_series:
         found["series"] = {"interval": SERIES}
     return found
+
+
+def extremes(world: World) -> Iterator[Scenario]:
+    """Yield scenarios of ``world`` with the fewest and the most flows, beside each kind of further traffic.
+
+    What none of them shows, no other scenario of ``world`` shows.
+    """
+    for further in ("none", BULK, CONSTANT):
+        for are_most in (False, True):
+
+            def choose(fact: Fact, further: str = further, are_most: bool = are_most) -> Value:
+                if isinstance(fact, Word):
+                    return further if further in fact.choices else fact.simplest
+                flows = fact.high if are_most else fact.low
+                return flows if fact.name == "flows" else fact.simplest
+
+            yield build(world, choose)
 
 
 def is_too_large(scenario: Scenario) -> bool:
@@ -130,7 +146,7 @@ def _word(choose: Choose, name: str, choices: Sequence[str]) -> str:
 def _first(world: World, choose: Choose) -> dict[str, Any]:
     cc = world.ccs[0] if world.is_cc else _word(choose, "first.cc", world.ccs)
     table: dict[str, Any] = {"kind": world.main, "cc": cc}
-    if world.main == "transfer":
+    if world.main == TRANSFER:
         table |= {"size": f"{_number(choose, Number('first.size', 1, 50, 10, 'MB', is_log=True)):.6g}MB", "repeat": 1}
     else:
         table["count"] = _number(choose, world.bounds["flows"])

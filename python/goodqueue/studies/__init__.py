@@ -1,13 +1,14 @@
 """Studies: papers as data.
 
 A study is a folder with ``study.toml`` (the runs, and the details that the paper leaves open), ``published.toml`` (the
-paper's numbers and claims), ``scenarios/`` (ordinary scenario files), ``figures.py`` (the study's own figures, if any)
-and ``NOTES.md`` (observations). No module of this package knows any particular paper.
+paper's numbers and claims), ``scenarios/`` (ordinary scenario files), ``numbers.py`` and ``figures.py`` (its own
+computations and figures, if any) and ``NOTES.md`` (observations). No module of this package knows any particular paper.
 
 The modules in the order of the work. `loading` and `published` read the study into the types of `model`. `planning`
-lists the runs that `selection` and `reconstructing` need. `execution` runs them (`metrics`, `step`, `latency`,
-`roundtrip`, `varying`, `phases`, `windows` and `web` read the records). `judging` and `verdicts` compare, by the rules
-of `claims` and in the words of `sentences`; `readings` does so for each reading. `summary` condenses the result, and
-`outcome` holds it and its JSON. `show` and `show_readings` make tables, `figures`, `notes` and `pages` the rest of a
-written report. `wording` has the names that all of these use.
+lists the runs that `selection` and `reconstructing` need. `execution` runs them. `measuring` has the computations that
+several studies take (`flows`, `varying`, `phases` and `windows` read the records), `computing` their type, and `own`
+reads those of the folder. `judging` and `verdicts` compare, by the rules of `claims` and in the words of `sentences`;
+`readings` does so for each reading. `summary` condenses the result, and `outcome` holds it and its JSON. `show` and
+`show_readings` make tables, `figures`, `notes` and `pages` the rest of a written report. `wording` has the names that
+all of these use.
 """

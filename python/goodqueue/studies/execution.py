@@ -13,7 +13,8 @@ from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.store import Store, completing
 from goodqueue.studies import measuring
-from goodqueue.studies.measuring import Course, Measurement
+from goodqueue.studies.computing import Course
+from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Cell, Experiment, Metric
 from goodqueue.studies.planning import Plan, batches, cost
 from goodqueue.studies.published import At

@@ -12,6 +12,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.record.dotted import check_path
 from goodqueue.scenario.discipline import rebased
 from goodqueue.studies import measuring
+from goodqueue.studies.computing import Computation
 from goodqueue.studies.keys import Table, unknown
 from goodqueue.studies.measuring import FORMS, POOLS
 from goodqueue.studies.model import ALONE, EACH, Experiment, Lines, Metric, Parameter, Quick, Tolerance
@@ -33,12 +34,17 @@ def read_lines(table: Table) -> dict[str, Lines]:
 
 
 def read_experiment(
-    table: Table, facts: Published, common: Mapping[str, Lines], own_scenario: bool = False
+    table: Table,
+    facts: Published,
+    common: Mapping[str, Lines],
+    own: Mapping[str, Computation],
+    own_scenario: bool = False,
 ) -> Experiment:
     """Return the experiment that ``table`` describes, which answers published scenarios of ``facts``.
 
-    ``common`` are lines that it has beside its own. With ``own_scenario`` it need not answer a published scenario: then
-    it answers one of its own name, and its metrics need not be published. Raises UserError with the file and the key.
+    ``common`` are lines that it has beside its own, and ``own`` the computations of its folder. With ``own_scenario``
+    it need not answer a published scenario: then it answers one of its own name, and its metrics need not be published.
+    Raises UserError with the file and the key.
     """
     ids = table.texts("published", (table.text("id"),) if own_scenario else None, lone=True)
     for id_ in ids:
@@ -70,7 +76,7 @@ def read_experiment(
         sweep=sweep,
         points=_points(table.table("points"), ids, sweep),
         at=table.mapping("at"),
-        metrics={name: _metric(name, inner, checked, ids) for name, inner in table.inner("metrics").items()},
+        metrics={name: _metric(name, inner, checked, ids, own) for name, inner in table.inner("metrics").items()},
         seeds=table.count("seeds", 1),
         quick=Quick(quick.count("seeds", 1), read_assignments(quick, "set")),
         keep_records=table.flag("keep_records", False),
@@ -186,18 +192,22 @@ def _check_published(name: str, table: Table, facts: Published, ids: tuple[str, 
         table.refuse("", f"no published value or claim has this metric; {unknown(name, published_here)}")
 
 
-def _metric(key: str, table: Table, facts: Published | None, ids: tuple[str, ...]) -> Metric:
+def _metric(
+    key: str, table: Table, facts: Published | None, ids: tuple[str, ...], own: Mapping[str, Computation]
+) -> Metric:
     name = table.text("metric", key)
     if facts:
         _check_published(name, table, facts, ids)
     record, compute = _path(table, "record"), table.text("compute", "")
     if bool(record) == bool(compute):
         table.refuse("", "found " + ("both" if record else "neither") + " of record and compute; accepted: one of them")
+    computation = _computation(compute, table, own) if compute else None
     metric = Metric(
         name=name,
         record=record,
         compute=compute,
-        options=_options(compute, table) if compute else {},
+        computation=computation,
+        options=_options(computation, table) if computation else {},
         over_seeds=table.choice("over_seeds", ("mean", "sd"), "mean"),
         scale=table.number("scale", 1.0),
         at=table.mapping("at"),
@@ -222,11 +232,15 @@ def _path(table: Table, key: str) -> str:
     return path
 
 
-def _options(compute: str, table: Table) -> dict[str, str | float]:
-    if compute not in (known := measuring.names()):
-        table.refuse("compute", unknown(compute, known))
+def _computation(compute: str, table: Table, own: Mapping[str, Computation]) -> Computation:
+    if (found := measuring.find(compute, own)) is None:
+        table.refuse("compute", unknown(compute, measuring.names(own)))
+    return found
+
+
+def _options(computation: Computation, table: Table) -> dict[str, str | float]:
     options: dict[str, str | float] = {}
-    for name, option in measuring.find(compute).options.items():
+    for name, option in computation.options.items():
         if option.words:
             options[name] = table.choice(name, option.words)
         elif option.kind == "text":

@@ -1,6 +1,5 @@
 """Figures of a study: published values beside measured ones, and the figures of the study's own ``figures.py``."""
 
-import importlib.util
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from goodqueue import foreign
-from goodqueue.errors import UserError, one_line, quoted, warn
+from goodqueue.errors import UserError, quoted, warn
 from goodqueue.plot import style
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
+from goodqueue.studies.own import blame, module
 from goodqueue.studies.published import order
 from goodqueue.studies.wording import Words
 
@@ -47,7 +47,7 @@ def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
 
 def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
     path = outcome.study.folder / FILE
-    with foreign.running(lambda error: _blame(path, "figures() raised", error)):
+    with foreign.running(lambda error: blame(path, "figures() raised", error)):
         found = list(draw(outcome))
     for one in found:
         if not isinstance(one, Drawn):
@@ -61,13 +61,8 @@ def save(drawn: Drawn, outcome: Outcome, folder: Path) -> str:
     """Write ``drawn`` into ``folder`` as SVG and PNG and return the SVG. Raises UserError if it cannot be drawn."""
     what = f"figure {quoted(drawn.name)} cannot be drawn:"
     # matplotlib calls the user's formatters only now
-    with foreign.running(lambda error: _blame(outcome.study.folder / FILE, what, error)):
+    with foreign.running(lambda error: blame(outcome.study.folder / FILE, what, error)):
         return style.save(drawn.figure, folder, drawn.name)
-
-
-def _blame(path: Path, what: str, error: BaseException) -> UserError:
-    """Return the UserError of the code in ``path``, which may raise any exception."""
-    return UserError(str(path), f"{what} {type(error).__name__}: {one_line(str(error))}")
 
 
 def own(folder: Path) -> Draw | None:
@@ -81,14 +76,7 @@ def own(folder: Path) -> Draw | None:
     if not foreign.allowed(str(path)):
         warn(f"{path}: left out, since --no-code refuses Python code; the study's own figures are missing")
         return None
-    spec = importlib.util.spec_from_file_location(f"goodqueue_study_{path.parent.name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    foreign.check(str(path))
-    with foreign.running(lambda error: _blame(path, "cannot be imported:", error)):
-        spec.loader.exec_module(module)
-    draw = getattr(module, "figures", None)
+    draw = getattr(module(path), "figures", None)
     if not callable(draw):
         raise UserError(str(path), "has no function figures; accepted: figures(outcome), which returns a list of Drawn")
     found: Draw = draw

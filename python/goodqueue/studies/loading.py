@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from goodqueue.studies import published
+from goodqueue.studies import own, published
 from goodqueue.studies.experiments import (
     check_ids,
     check_sets,
@@ -33,7 +33,8 @@ def load(folder: Path) -> Study:
     about = top.table("study")
     facts = published.load(folder / about.text("published", "published.toml"))
     common = read_lines(top.table("qdiscs"))
-    experiments = tuple(read_experiment(table, facts, common) for table in top.tables("experiment"))
+    ours = own.computations(folder)
+    experiments = tuple(read_experiment(table, facts, common, ours) for table in top.tables("experiment"))
     check_ids(top, [experiment.id for experiment in experiments])
     _check_unique(top, experiments)
     study = Study(

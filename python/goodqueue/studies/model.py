@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from goodqueue.record import Scenario
+from goodqueue.studies.computing import Computation
 from goodqueue.studies.published import At, Published
 from goodqueue.studies.wording import Words, as_text
 
@@ -18,7 +19,9 @@ class Metric:
     record: str = ""
     """Dotted path into the record, such as ``queues.down.delay_ms.mean``. Empty if a computation is named."""
     compute: str = ""
-    """Name of a computation of `goodqueue.studies.measuring.COMPUTATIONS`. Empty if a path is given."""
+    """Name of a computation: one of `goodqueue.studies.measuring`, or of the study's own. Empty if a path is given."""
+    computation: Computation | None = None
+    """That computation. None if a path is given."""
     options: Mapping[str, str | float] = field(default_factory=dict)
     """The options of the computation."""
     over_seeds: str = "mean"

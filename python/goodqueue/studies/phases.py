@@ -5,12 +5,11 @@ Phases of ``each_s`` seconds follow each other from ``from_s`` on. After ``phase
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
 
 from goodqueue.record import Record
-
-Options = Mapping[str, str | float]
+from goodqueue.studies.computing import Options
 
 
 def _within(record: Record, options: Options) -> Iterator[int]:

@@ -17,7 +17,6 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import calibration, paths
-from goodqueue.studies import measuring
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
 from goodqueue.studies.reconstructing import changed
@@ -67,7 +66,7 @@ def plan(
     numbers: dict[str, tuple[int, ...]] = {}
 
     def check(cell: Cell, resolved: Scenario) -> None:
-        _check_series(cell, resolved)
+        _check_needs(cell, resolved)
         try:
             engines.check(engine, resolved)
         except UserError as error:
@@ -105,14 +104,17 @@ def plan(
     return Plan(study, engine, quick, cells, runs, beside, needed, numbers, reconstructed)
 
 
-def _check_series(cell: Cell, resolved: Scenario) -> None:
-    """Refuse a number of ``cell`` that is computed from time series which its ``resolved`` scenario does not keep."""
-    series = resolved.get("series", {})
+def _check_needs(cell: Cell, resolved: Scenario) -> None:
+    """Refuse a number of ``cell`` that no run of its ``resolved`` scenario shows, and say what the scenario lacks."""
     for metric in cell.experiment.metrics.values():
-        needs = measuring.find(metric.compute).needs if metric.compute else ()
-        if missing := next((key for key in needs if not series.get(key)), None):
+        needs = metric.computation.needs if metric.computation else ()
+        missing = next((need for need in needs if not need.is_met(resolved)), None)
+        if missing is not None and missing.key:
             accepted = f"one, as {metric.name} is computed from it (compute = {quoted(metric.compute)})"
-            raise UserError(str(cell.experiment.file), f"series.{missing}", f"missing; accepted: {accepted}")
+            raise UserError(str(cell.experiment.file), missing.key, f"missing; accepted: {accepted}")
+        if missing is not None:
+            shows = f"no run of it shows {metric.name} (compute = {quoted(metric.compute)})"
+            raise UserError(str(cell.experiment.file), f"{shows}; accepted: with {missing.words}")
 
 
 def _moved(cell: Cell, to: At) -> Cell:

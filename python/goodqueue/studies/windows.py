@@ -5,12 +5,10 @@ group are added up. Rates are averaged over whole seconds, as in RFC 8867, 4.3.
 """
 
 import math
-from collections.abc import Mapping
 from statistics import fmean, pstdev
 
 from goodqueue.record import Record
-
-Options = Mapping[str, str | float]
+from goodqueue.studies.computing import Options
 
 STEADY_S = 10.0
 """The last part of a window. Its mean is the rate to which a flow settles."""

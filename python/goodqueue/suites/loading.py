@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from goodqueue.studies import published
+from goodqueue.studies import own, published
+from goodqueue.studies.computing import Computation
 from goodqueue.studies.experiments import (
     check_ids,
     check_sets,
@@ -31,10 +32,11 @@ def load(folder: Path) -> Suite:
     top = Table(load_toml(file, "a suite in TOML"), file)
     about = top.table("suite")
     facts = _published(folder, about)
+    ours = own.computations(folder)
     tests = about.choice("tests", TESTED)
     beside = read_lines(top.table("beside"))
     queues = {name: str(line) for name, line in read_lines(top.table("queues")).items()}
-    trials = tuple(_trial(table, facts, tests, beside, queues) for table in top.tables("experiment"))
+    trials = tuple(_trial(table, facts, tests, beside, queues, ours) for table in top.tables("experiment"))
     check_ids(top, [trial.experiment.id for trial in trials])
     known = {trial.experiment.id: trial for trial in trials}
     suite = Suite(
@@ -64,10 +66,17 @@ def _published(folder: Path, about: Table) -> Published:
     return Published(folder / SUITES.file, "", about.text("title"), (), 0, "", {}, (), ())
 
 
-def _trial(table: Table, facts: Published, tests: str, beside: Mapping[str, Lines], queues: Mapping[str, str]) -> Trial:
+def _trial(
+    table: Table,
+    facts: Published,
+    tests: str,
+    beside: Mapping[str, Lines],
+    queues: Mapping[str, str],
+    ours: Mapping[str, Computation],
+) -> Trial:
     if tests == "qdisc":
         varied = table.flag("varied", False)
-        return Trial(read_experiment(table, facts, beside, own_scenario=True), {}, (), varied)
+        return Trial(read_experiment(table, facts, beside, ours, own_scenario=True), {}, (), varied)
     place = table.table("tested")
     sets = read_assignments(place, "set")
     place.finish()
@@ -77,7 +86,7 @@ def _trial(table: Table, facts: Published, tests: str, beside: Mapping[str, Line
     for name in under:
         if name not in queues:
             table.refuse("under", unknown(name, queues))
-    trial = Trial(read_experiment(table, facts, {}, own_scenario=True), sets, under, False)
+    trial = Trial(read_experiment(table, facts, {}, ours, own_scenario=True), sets, under, False)
     check_sets(trial.experiment, table, [(f"tested.set.{key}", f"{key}={text}") for key, text in sets.items()])
     return trial
 

@@ -12,7 +12,8 @@ from functools import cache
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.measures import metrics, scores
 from goodqueue.measures.metrics import Metric
-from goodqueue.measures.numbers import changes, counts, queues, shares, trips
+from goodqueue.measures.needs import Need
+from goodqueue.measures.numbers import calls, changes, counts, queues, shares, trips
 from goodqueue.record import Record, Scenario
 from goodqueue.record.dotted import check_path, walk
 
@@ -23,7 +24,7 @@ METRIC = Option("metric")
 @cache
 def by_key() -> Mapping[str, Metric]:
     """Return all numbers by key. The `metrics.METRICS` stand first."""
-    others = (module.NUMBERS for module in (queues, shares, changes, trips, counts))
+    others = (module.NUMBERS for module in (queues, shares, changes, trips, calls, counts))
     every = (*metrics.METRICS, *scores.metrics(), *(one for numbers in others for one in numbers))
     found = {one.key: one for one in every}
     assert len(found) == len(every), "a key has one entry"
@@ -56,9 +57,14 @@ def check(asked: Sequence[Metric], scenarios: Sequence[Scenario], place: Place =
     Raises UserError that begins with ``place``.
     """
     for one in asked:
-        for need in one.needs:
-            if scenarios and not any(need.is_met(scenario) for scenario in scenarios):
-                raise UserError(_with(place, one.key), f"no run of this scenario shows it; accepted: with {need.words}")
+        if (lacking := lacks(one, scenarios)) is not None:
+            raise UserError(_with(place, one.key), f"no run of this scenario shows it; accepted: with {lacking.words}")
+
+
+def lacks(metric: Metric, scenarios: Sequence[Scenario]) -> Need | None:
+    """Return the first need of ``metric`` that none of the resolved ``scenarios`` meets, or None."""
+    unmet = (need for need in metric.needs if not any(need.is_met(scenario) for scenario in scenarios))
+    return next(unmet, None) if scenarios else None
 
 
 def _with(place: Place, key: str) -> Place:

@@ -5,10 +5,10 @@ from statistics import fmean
 
 from goodqueue import traffic
 from goodqueue.measures.metrics import Metric
-from goodqueue.measures.needs import RATE, SERIES, bulk_flows
+from goodqueue.measures.needs import RATE, SERIES, Need, application, bulk_flows
 from goodqueue.measures.numbers.queues import delays, target_of
 from goodqueue.measures.numbers.shares import CONSTANT, link_mbps
-from goodqueue.record import Record
+from goodqueue.record import Record, Scenario
 from goodqueue.scenario import paths, seconds
 
 SETTLING_S, MEASURED_S = 2.0, 10.0
@@ -23,7 +23,7 @@ def recovery_ms(record: Record) -> float | None:
     every = delays(record)
     if not every:
         return None
-    last, target = _last_change_s(record), target_of(record)
+    last, target = _last_change_s(record["scenario"]), target_of(record)
     at = [(time, delay or 0.0) for time, delay in every if time >= last]
     above = next((time for time, delay in at if delay > target), None)
     if above is None:
@@ -32,8 +32,7 @@ def recovery_ms(record: Record) -> float | None:
     return 1000 * ((below if below is not None else at[-1][0]) - last)
 
 
-def _last_change_s(record: Record) -> float:
-    scenario = record["scenario"]
+def _last_change_s(scenario: Scenario) -> float:
     times = [one.get(key) for one in scenario["traffic"] for key in ("start", "stop")]
     times += [one["at"] for one in scenario.get("change") or ()]
     end = seconds(scenario["duration"])
@@ -43,17 +42,24 @@ def _last_change_s(record: Record) -> float:
 def after_percent(record: Record) -> float | None:
     """Return the goodput of the bulk flows from 2 to 12 s after the last change of the load, in percent of the rate.
 
-    None without a series, or if the run ends before.
+    None without a series or a bulk flow, or if the run ends before.
     """
-    series, begin = record.get("series"), _last_change_s(record) + SETTLING_S
+    series, begin = record.get("series"), _last_change_s(record["scenario"]) + SETTLING_S
     rates = [one for one in record["scenario"].get("change") or () if one.get("rate")]
     rate = paths.rate_bps(rates[-1]) / 1e6 if rates else link_mbps(record)
-    if series is None or seconds(record["scenario"]["duration"]) < begin + MEASURED_S or not rate:
+    if series is None or not _lasts(record["scenario"]) or not rate:
         return None
-    flows = [one["goodput_mbps"] for one in series["flows"] if one["name"].startswith(f"{traffic.BULK}/")]
+    names = {one["name"] for one in record["flows"] if one["kind"] == traffic.BULK and one["direction"] == "down"}
+    flows = [one["goodput_mbps"] for one in series["flows"] if one["name"] in names]
+    if not flows:
+        return None
     at = [n for n, time in enumerate(series["time_s"]) if begin < time <= begin + MEASURED_S]
     goodput = sum(flow[n] or 0.0 for flow in flows for n in at) / len(at) if at else None
     return None if goodput is None else 100 * goodput / rate
+
+
+def _lasts(scenario: Scenario) -> bool:
+    return seconds(scenario["duration"]) >= _last_change_s(scenario) + SETTLING_S + MEASURED_S
 
 
 def window_recovery_s(record: Record) -> float | None:
@@ -84,17 +90,21 @@ def window(record: Record, flow: str) -> tuple[list[float], list[float | None]]:
     return series["time_s"], next(one["cwnd_packets"] for one in series["flows"] if one["name"] == flow)
 
 
+_LASTS = Need(f"the key duration {SETTLING_S + MEASURED_S:g} s beyond the last change of the load", _lasts)
+
 NUMBERS = (
     Metric(
         "recovery_ms", "recovery", "ms", "low", recovery_ms, direction="down", needs=(SERIES,),
         note="recovery: from the last change of the load until the delay down is at the target again",
     ),
     Metric(
-        "after_percent", "after", "%", "high", after_percent, direction="down", needs=(SERIES, RATE, bulk_flows(1)),
+        "after_percent", "after", "%", "high", after_percent, direction="down",
+        needs=(SERIES, RATE, bulk_flows(1), _LASTS),
         note="after: goodput of the bulk flows from 2 to 12 s after the last change of the load, in % of the rate",
     ),
     Metric(
-        "window_recovery_s", "recovery", "s", "low", window_recovery_s, needs=(SERIES, bulk_flows(1, 1)),
+        "window_recovery_s", "recovery", "s", "low", window_recovery_s,
+        needs=(SERIES, bulk_flows(1, 1), application(CONSTANT)),
         note="recovery: from a burst of constant rate until the congestion window of the only bulk flow is back. It is "
         "about a flow, and recovery_ms about the queue",
     ),

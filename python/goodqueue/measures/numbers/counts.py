@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from statistics import fmean
 
-from goodqueue.measures.metrics import Metric
-from goodqueue.measures.needs import SERIES
+from goodqueue.measures.metrics import DIRECTIONS, Metric
+from goodqueue.measures.needs import SERIES, data, tcp
 from goodqueue.record import FlowSeries, Record
 from goodqueue.record.dotted import walk
 
@@ -50,11 +50,11 @@ NUMBERS = (
     ),
     Metric("loss_percent", "loss", "%", "low", loss_percent, decimals=2, note="loss: in both queues, down and up"),
     Metric(
-        "first_drop_time_ms", "first drop", "ms", "", first_drop_time_ms, needs=(SERIES,),
+        "first_drop_time_ms", "first drop", "ms", "", first_drop_time_ms, needs=(SERIES, data(*DIRECTIONS)),
         note="first drop: begin of the interval of the series in which it is",
     ),
     Metric(
-        "cwnd_mean_packets", "cwnd", "packets", "", cwnd_mean_packets, needs=(SERIES,),
+        "cwnd_mean_packets", "cwnd", "packets", "", cwnd_mean_packets, needs=(SERIES, tcp(*DIRECTIONS)),
         note="cwnd: mean congestion window over time and over the TCP flows",
     ),
 )  # fmt: skip

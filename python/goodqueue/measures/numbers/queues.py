@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from goodqueue import _goodqueue
 from goodqueue.measures.metrics import Metric
-from goodqueue.measures.needs import SERIES
+from goodqueue.measures.needs import SERIES, packets
 from goodqueue.record import Record
 from goodqueue.record.reading import statistic
 from goodqueue.scenario import seconds
@@ -44,11 +44,15 @@ def delays(record: Record) -> list[tuple[float, float | None]]:
 
 
 def oscillation(record: Record) -> float | None:
-    """Return how often the delay crosses its own mean by half of it or more, per second, after the warm-up."""
+    """Return how often the delay crosses its own mean by half of it or more, per second, after the warm-up.
+
+    A queue in which no packet waits does not swing. None without a series of the delay.
+    """
     begin = seconds(record["scenario"]["warmup"])
     found = [delay or 0.0 for time, delay in delays(record) if time >= begin]
-    if len(found) < 2 or not (mean := sum(found) / len(found)):
+    if len(found) < 2:
         return None
+    mean = sum(found) / len(found)
     sides = [1 if delay > 1.5 * mean else -1 for delay in found if not 0.5 * mean <= delay <= 1.5 * mean]
     crossings = sum(1 for one, other in pairwise(sides) if one != other)
     return crossings / (seconds(record["scenario"]["duration"]) - begin)
@@ -57,16 +61,16 @@ def oscillation(record: Record) -> float | None:
 _TARGETS = "targets: the delay down as a multiple of the line's target, or of 5 ms if it has none"
 
 NUMBERS = (
-    Metric("delay_targets", "delay mean", "targets", "low", partial(_in_targets, "mean"), note=_TARGETS),
-    Metric("delay_p95_targets", "delay p95", "targets", "low", partial(_in_targets, "p95"), note=_TARGETS),
+    *(
+        Metric(
+            f"{key}_targets", f"delay {name}", "targets", "low", partial(_in_targets, name), note=_TARGETS,
+            needs=(packets("down"),),
+        )
+        for key, name in (("delay", "mean"), ("delay_p95", "p95"))
+    ),
     Metric(
-        "oscillation",
-        "swings",
-        "per s",
-        "low",
-        oscillation,
+        "oscillation", "swings", "per s", "low", oscillation, needs=(SERIES,),
         note="swings: how often the delay down crosses its mean by half of it. A study's window_oscillation_percent "
         "is about a flow's goodput instead",
-        needs=(SERIES,),
     ),
-)
+)  # fmt: skip

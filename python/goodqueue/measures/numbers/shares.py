@@ -6,7 +6,7 @@ from functools import partial
 
 from goodqueue import traffic
 from goodqueue.measures.metrics import DIRECTIONS, Metric, of_direction
-from goodqueue.measures.needs import RATE, bulk_flows
+from goodqueue.measures.needs import RATE, bulk_flows, tcp
 from goodqueue.record import Record
 from goodqueue.record.reading import UNKNOWN
 from goodqueue.scenario import paths
@@ -80,7 +80,7 @@ NUMBERS = (
     *(
         _GOODPUT(
             of_direction("tcp_goodput_mbps", direction), "TCP", pick=_of_tcp(direction), direction=direction,
-            note="TCP: without the datagrams that goodput_mbps also counts",
+            needs=(tcp(direction),), note="TCP: without the datagrams that goodput_mbps also counts",
         )
         for direction in DIRECTIONS
     ),

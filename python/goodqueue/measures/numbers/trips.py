@@ -6,7 +6,7 @@ from statistics import fmean
 from goodqueue import traffic
 from goodqueue.measures.base import base_ms
 from goodqueue.measures.metrics import Metric
-from goodqueue.measures.needs import application
+from goodqueue.measures.needs import application, packets
 from goodqueue.record import Record
 from goodqueue.record.reading import statistic, times_of
 
@@ -40,6 +40,7 @@ def round_trips_per_minute(record: Record) -> float | None:
 
 
 _TRIP = "RTT: the base RTT, the delay in the queue down, and the mean delay in the queue up"
+_QUEUE = (packets("down"),)
 
 NUMBERS = (
     Metric("base_rtt_ms", "base RTT", "ms", "low", base_ms, note="base RTT: of the path without queues"),
@@ -48,11 +49,11 @@ NUMBERS = (
         note="latency: the mean round trip of the pings, less the base RTT",
     ),
     *(
-        Metric(f"round_trip_{name}_ms", f"RTT {name}", "ms", "low", round_trip(name), note=_TRIP)
+        Metric(f"round_trip_{name}_ms", f"RTT {name}", "ms", "low", round_trip(name), note=_TRIP, needs=_QUEUE)
         for name in ("mean", "p50", "p95", "max")
     ),
     Metric(
         "round_trips_per_minute", "round trips", "per min", "high", round_trips_per_minute,
-        note="round trips: 60 s over the median RTT",
+        note="round trips: 60 s over the median RTT", needs=_QUEUE,
     ),
 )  # fmt: skip

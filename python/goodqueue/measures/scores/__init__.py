@@ -1,4 +1,4 @@
-"""Scores that people read, as metrics of every record: QoO, AIM, and the latency behind the bufferbloat letter.
+"""Scores that people read, as numbers of a record: QoO, AIM, and the latency behind the bufferbloat letter.
 
 Each score is one file with its source. They are computed only if somebody asks for them: ``--metric qoo_web_browsing``.
 """
@@ -6,8 +6,10 @@ Each score is one file with its source. They are computed only if somebody asks 
 from collections.abc import Callable
 from functools import cache, partial
 
+from goodqueue import traffic
 from goodqueue.measures.base import base_ms
 from goodqueue.measures.metrics import DIRECTIONS, Metric, delay, goodput, mean, of_direction, queue_number
+from goodqueue.measures.needs import SERIES, Need, application, packets
 from goodqueue.measures.scores import aim, felt, qoo
 from goodqueue.record import Record
 
@@ -23,12 +25,14 @@ def metrics() -> tuple[Metric, ...]:
         for name in qoo.profiles():
             found.append(
                 _score(of_direction(f"qoo_{name}", direction), f"QoO {_words(name)}", partial(_qoo, name, direction),
-                       direction, (0, 100), "QoO: 100 is perfect, 0 unacceptable (draft-ietf-ippm-qoo-11)")
+                       (packets(direction),), "QoO: 100 is perfect, 0 unacceptable (draft-ietf-ippm-qoo-11)",
+                       direction=direction, scale=(0, 100))
             )  # fmt: skip
-    for use in aim.USES:
-        found.append(
-            _score(f"aim_{use}", f"AIM {use}", partial(_aim, use), "", None, "AIM: points of Cloudflare's speed test")
-        )
+    jitter = (SERIES, application(traffic.probe().name))
+    for use, (quantities, _) in aim.USES.items():
+        needs = jitter if "jitter" in quantities else ()
+        note = "AIM: points of Cloudflare's speed test"
+        found.append(_score(f"aim_{use}", f"AIM {use}", partial(_aim, use), needs, note))
     found.append(
         Metric("bufferbloat_ms", "bufferbloat", "ms", "low", bufferbloat_ms,
                note="bufferbloat: mean added latency down and up; A+ < 5 ms, A < 30, B < 60, C < 200, D < 400, else F")
@@ -40,11 +44,15 @@ def _score(
     key: str,
     label: str,
     pick: Callable[[Record], float | None],
-    direction: str,
-    scale: tuple[float, float] | None,
+    needs: tuple[Need, ...],
     note: str,
+    *,
+    direction: str = "",
+    scale: tuple[float, float] | None = None,
 ) -> Metric:
-    return Metric(key, label, "", "high", pick, decimals=0, direction=direction, scale=scale, note=note)
+    return Metric(
+        key, label, "", "high", pick, decimals=0, direction=direction, scale=scale, note=note, needs=needs
+    )  # fmt: skip
 
 
 def _words(name: str) -> str:

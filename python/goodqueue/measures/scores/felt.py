@@ -25,7 +25,5 @@ def round_trips_ms(record: Record, direction: str) -> list[float] | None:
 def jitter_ms(record: Record) -> float | None:
     """Return the mean difference of successive pings (those of the series), or None without them."""
     series = record.get("series")
-    if series is None:
-        return None
-    pings = [ping["rtt_ms"] for ping in series["pings"]]
+    pings = [ping["rtt_ms"] for ping in series.get("pings", ())] if series else []
     return mean([mean([abs(b - a) for a, b in pairwise(one)]) for one in pings if len(one) > 1])

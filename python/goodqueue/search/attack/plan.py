@@ -4,9 +4,11 @@ from collections.abc import Sequence
 
 from goodqueue import engines
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.measures import numbers
 from goodqueue.search import optimising, properties, subjects, worlds
 from goodqueue.search.attack.question import Attack
 from goodqueue.search.attack.work import Plan
+from goodqueue.search.conditions import Condition
 from goodqueue.search.facts import Number
 from goodqueue.search.subjects import Subject
 from goodqueue.suites.subjects import takes_buffer
@@ -37,6 +39,7 @@ def of(question: Attack) -> Plan:
         broken.needs_series,
         question.ecn,
     )
+    _check_shown(broken.conditions, world)
     if question.method not in optimising.METHODS:
         raise UserError(Option("method", question.method), f"accepted: {', '.join(optimising.METHODS)}")
     engine = None
@@ -45,6 +48,19 @@ def of(question: Attack) -> Plan:
     return Plan(
         attacked, broken, world, question.method, question.draw_seed, question.evaluations, question.finds, engine
     )
+
+
+def _check_shown(asked: Sequence[Condition], world: worlds.World) -> None:
+    """Refuse a number that no scenario of ``world`` shows. With another key, the run of an other may show it."""
+    scenarios = list(worlds.extremes(world))
+    for condition in asked:
+        lacking = None if "=" in condition.of else numbers.lacks(condition.metric, scenarios)
+        if lacking is not None:
+            raise UserError(
+                Option("property", condition.text),
+                f"no scenario of this search shows {condition.number}, since none has {lacking.words}; accepted: "
+                "numbers of the link, of bulk flows and of transfers",
+            )
 
 
 def _lines(attacked: Subject, lines: Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,10 @@
 
 All of them come from the time series, which Flent's files, iperf3's and our own records have alike. So a file and a
 run are measured by the same code.
+
+They are no entries of `measures.numbers`. Those are of a whole run, and most of them of its queues, which a program at
+the ends of a path does not see. These are of a window, which only the measurement gives: the time in which its flows
+carried data. They have names of their own, so that no name has two meanings.
 """
 
 import math
@@ -91,12 +95,13 @@ def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, 
 
     series = record["series"]
     assert series is not None
-    every = [rtt for ping in series["pings"] for rtt in ping["rtt_ms"]]
+    pings = series.get("pings", ())
+    every = [rtt for ping in pings for rtt in ping["rtt_ms"]]
     if len(every) < LEAST_PINGS:
         return
     yield "ping_min_ms", min(every)
     loaded, steps, lost, sent = [], [], 0, 0
-    for ping in series["pings"]:
+    for ping in pings:
         rows = [at for at, time in enumerate(ping["sent_s"]) if begin_s <= time <= end_s]
         own = [ping["rtt_ms"][at] for at in rows]
         loaded += own

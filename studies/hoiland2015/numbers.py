@@ -1,83 +1,18 @@
-"""Latency under load, from pings, calls and TCP flows of a run, as Høiland-Jørgensen et al. 2015 compute it.
+"""Latency under load, from pings and calls of a run.
 
 Latency is a ping's round-trip time minus the base RTT, or the mean over several pings. Times are seconds of the run.
 The load starts at 0 s.
 """
 
 import math
-from collections.abc import Mapping
-from statistics import fmean, median
-from typing import cast
+from statistics import fmean
 
 from goodqueue.measures.base import path_ms
-from goodqueue.record import Flow, Record
-
-Options = Mapping[str, str | float]
+from goodqueue.record import Record
+from goodqueue.studies.computing import ABOVE, NUMBER, SINCE, TEXT, TIME, Computation, Options
 
 SPAN_S = 0.2
 """Flent's pings leave every 200 ms. In a shorter interval only some of the pings have an echo."""
-
-
-def goodput_sum_mbps(record: Record, options: Options) -> float | None:
-    """Return the total goodput of all flows that the scenario calls ``name``, or None if there are none."""
-    own = [flow["goodput_mbps"] for flow in _called(record, options["name"])]
-    return math.fsum(own) if own else None
-
-
-def least_goodput_mbps(record: Record, options: Options) -> float | None:
-    """Return the smallest goodput of the flows that the scenario calls ``name``, or None if there are none."""
-    return min((flow["goodput_mbps"] for flow in _called(record, options["name"])), default=None)
-
-
-def loss_ratio(record: Record, options: Options) -> float | None:
-    """Return the mean loss share of flows called ``name``, divided by that of flows called ``to_name``.
-
-    Returns None if there are no such flows, or if the latter lose nothing.
-    """
-    one, other = (
-        [flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] for key in ("name", "to_name")
-    )
-    return fmean(one) / fmean(other) if one and any(other) else None
-
-
-def _called(record: Record, name: str | float) -> list[Flow]:
-    return [flow for flow in record["flows"] if flow["name"].rpartition("/")[0] == name]
-
-
-def goodput_ratio(record: Record, options: Options) -> float | None:
-    """Return the goodput of flow ``flow`` divided by that of flow ``to_flow``. None if the latter is 0."""
-    one, other = (record["flows"][int(options[name])]["goodput_mbps"] for name in ("flow", "to_flow"))
-    return one / other if other else None
-
-
-def spans_mbps(record: Record, direction: str) -> list[float]:
-    """Return the total goodput of all TCP flows in one direction, for each interval of the series."""
-    of_flows = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
-    if "series" not in record:
-        return []
-    series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # leaves out pings
-    own = [values for values, of_flow in zip(series, of_flows, strict=True) if of_flow == direction]
-    return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]
-
-
-def goodput_spans_mbps(record: Record, options: Options) -> float | None:
-    """Return a ``percentile`` of `spans_mbps`."""
-    import numpy as np
-
-    spans = spans_mbps(record, str(options["direction"]))
-    return float(np.percentile(spans, float(options["percentile"]))) if spans else None
-
-
-def flow_rtts_ms(record: Record, options: Options) -> float | None:
-    """Return the ``percentile`` (10, 50 or 90) of the round-trip times that a sender measured: the flows' median.
-
-    Only TCP flows in one ``direction`` count. A flow without a measurement, since it never connected, is left out.
-    """
-    key = f"p{options['percentile']:g}"
-    own = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
-    known = [times[key] for flow in own if (times := cast("dict[str, float | None] | None", flow["rtt_ms"]))]
-    measured = [value for value in known if value is not None]
-    return median(measured) if measured else None
 
 
 def latencies(record: Record) -> tuple[list[float], list[float]]:
@@ -164,3 +99,25 @@ def call_delay_ms(record: Record, options: Options) -> float | None:
     above = int(options["above"])
     value, less = found[int(options["percentile"])], found[above] if above >= 0 else path_ms(record["scenario"]) / 2
     return None if value is None or less is None else value - less
+
+
+NUMBERS = {
+    "latency_peak_ms": Computation({"until_s": NUMBER}, peak_ms, "the largest of the seeds' mean course", needs=TIME),
+    "latency_steady_ms": Computation(SINCE, steady_ms, "mean after `from_s`", needs=TIME),
+    "settle_time_s": Computation(
+        {**SINCE, "factor": NUMBER},
+        settle_s,
+        "until a second is within `factor` of the steady latency",
+        needs=TIME,
+    ),
+    "drop_probability_percent": Computation(
+        SINCE, drop_probability_percent, "the law's mean after `from_s`", needs=TIME
+    ),
+    "loss_burstiness_index": Computation(
+        {"flow": TEXT}, burstiness_index, "variance over mean of what `flow` loses in an interval", needs=TIME
+    ),
+    "call_delay_ms": Computation(
+        ABOVE, call_delay_ms, "of a call, above another percentile, or above the way without queueing"
+    ),
+}
+"""The computations by name, as `compute` takes them."""

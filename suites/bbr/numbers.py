@@ -8,8 +8,7 @@ from itertools import groupby, pairwise
 from typing import Any
 
 from goodqueue.record import Record
-
-Options = Mapping[str, str | float]
+from goodqueue.studies.computing import TEXT, TIME, Computation, Option, Options
 
 PROBE_RTT = "probe_rtt"
 STATES = {"startup": 2.77, "drain": 0.5, "up": 1.25, "down": 0.9, "cruise": 1.0}
@@ -127,3 +126,33 @@ def at_end_of(record: Record, options: Options) -> float | None:
         return None
     end = spans[0][2]
     return next((value for time, value in _values(record, {**options, "to_s": end + 1}) if time >= end), None)
+
+
+_SENDER = {"flow": Option("number", 0.0), "from_s": Option("number", 0.0), "to_s": Option("number", 1e6)}
+_STATE = {**_SENDER, "state": Option("text", words=(*STATES, PROBE_RTT))}
+
+NUMBERS = {
+    "bbr_state_s": Computation(
+        {**_STATE, "statistic": Option("text", words=OF_SPANS)},
+        state_s,
+        "time in a `state` of BBR: total, longest or first of its spans",
+        needs=TIME,
+    ),
+    "bbr_state_count": Computation(_STATE, state_count, "how often BBR entered a `state`", needs=TIME),
+    "bbr_follows_count": Computation(
+        {**_STATE, "next": _STATE["state"]},
+        follows_count,
+        "how often `next` came after it",
+        needs=TIME,
+    ),
+    "bbr_at_end_of": Computation(
+        {**_STATE, "variable": TEXT}, at_end_of, "a sender's variable at its first end", needs=TIME
+    ),
+    "sender": Computation(
+        {**_SENDER, "variable": TEXT, "statistic": Option("text", words=OF_VALUES)},
+        variable,
+        "a sender's variable: its min, max, first, last, or least_step, the least quotient of successive values",
+        needs=TIME,
+    ),
+}
+"""The computations by name, as `compute` takes them."""

@@ -7,6 +7,9 @@ delay for the first time after starting the CBR traffic", delay_max "the maximum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from goodqueue.record import Record
+from goodqueue.studies.computing import NUMBER, PACKETS, TEXT, Computation, Option, Options
+
 
 @dataclass(frozen=True, slots=True)
 class Excursion:
@@ -39,3 +42,37 @@ def excursion(
         if risen and delay < target_ms:
             return Excursion(time - start_s, largest)
     return None
+
+
+def _excursion(record: Record, options: Options) -> Excursion | None:
+    start = next((flow["start_s"] for flow in record["flows"] if flow["name"] == options["flow"]), None)
+    packets = record.get("series", {}).get("packets", {}).get("down")
+    if start is None or packets is None:
+        return None
+    target = float(options["target_ms"])
+    rise = float(options["rise_ms"]) or target
+    return excursion(packets["time_s"], packets["delay_ms"], start, target, rise)
+
+
+def tau_ms(record: Record, options: Options) -> float | None:
+    """Return tau: from the start of ``flow`` until the delay, once above ``rise_ms``, is below ``target_ms``."""
+    found = _excursion(record, options)
+    return found.tau_s * 1e3 if found else None
+
+
+def delay_max_ms(record: Record, options: Options) -> float | None:
+    """Return the largest delay within tau."""
+    found = _excursion(record, options)
+    return found.delay_max_ms if found else None
+
+
+_STEP = {"flow": TEXT, "target_ms": NUMBER, "rise_ms": Option("number", 0.0)}
+
+
+NUMBERS = {
+    "tau_ms": Computation(
+        _STEP, tau_ms, "from the start of `flow` until the delay, once above, is below `target_ms`", needs=PACKETS
+    ),
+    "delay_max_ms": Computation(_STEP, delay_max_ms, "the largest delay within tau", needs=PACKETS),
+}
+"""The computations by name, as `compute` takes them."""

@@ -1,21 +1,22 @@
 """Response times of web users, from the sample of single responses in a run's series."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import median
 
 from goodqueue.record import Record
+from goodqueue.studies.computing import NUMBER, Computation, Options
 
 NEAR = 0.25
 """The largest relative difference between a response's size and the size asked for."""
 
 
-def response_near_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
+def response_near_ms(record: Record, options: Options) -> float | None:
     """Return the median time of the sampled responses whose size is near ``bytes``. None if there are none."""
     near = _near([(size, time) for size, time, _ in _responses(record)], float(options["bytes"]))
     return median(near) if near else None
 
 
-def late_s(record: Record, _: Mapping[str, str | float]) -> float | None:
+def late_s(record: Record, _: Options) -> float | None:
     """Return how much longer a sampled response with a timeout takes than those of its size without one: the median.
 
     None if there is no such pair.
@@ -36,3 +37,14 @@ def _responses(record: Record) -> Iterator[tuple[int, float, bool | None]]:
 def _near(responses: list[tuple[int, float]], wanted: float) -> list[float]:
     """Return the times of the responses whose size is near ``wanted``."""
     return [time for size, time in responses if abs(size / wanted - 1) <= NEAR]
+
+
+NUMBERS = {
+    "response_near_ms": Computation(
+        {"bytes": NUMBER}, response_near_ms, "median of the sampled responses of about `bytes`"
+    ),
+    "response_late_s": Computation(
+        {}, late_s, "median of how much longer a sampled response with a timeout takes than those of its size"
+    ),
+}
+"""The computations by name, as `compute` takes them."""

@@ -9,6 +9,9 @@ from typing import Any
 
 from goodqueue import _goodqueue
 from goodqueue.measures import metrics
+from goodqueue.measures.metrics import Metric
+from goodqueue.measures.needs import application
+from goodqueue.record import Record
 
 KIND = next(metric.app for metric in metrics.METRICS if metric.key == "voip_mos")
 """The kind of traffic that is a call."""
@@ -26,3 +29,17 @@ def mos(call: Any) -> float:
     lost = call["loss_percent"]
     waits = enumerate(call.get("delay_percentiles_ms") or ())
     return max((_goodqueue.mos(wait, 100 - (100 - lost) * percent / 100) for percent, wait in waits), default=WORST)
+
+
+def call_mos(record: Record) -> float | None:
+    """Return the mean score of the calls in both directions. None if no packet of a call was sent."""
+    calls = (app for app in record["apps"] if app["kind"] == KIND)
+    return metrics.mean(mos(call) for call in calls if call.get("loss_percent") is not None)
+
+
+NUMBERS = (
+    Metric(
+        "call_mos", "call MOS", "", "high", call_mos, decimals=2, app=KIND, needs=(application(KIND),),
+        note="call MOS: voip_mos with jitter, behind the play-out buffer that suits each call best",
+    ),
+)  # fmt: skip
