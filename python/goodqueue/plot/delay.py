@@ -29,18 +29,18 @@ def cdf(runs: Named, title: str = "", what: str = "queueing delay", of: str = OF
 
 def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
     """Draw distributions as `cdf` does, in one panel per title of ``runs``."""
-    labels = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
+    labels = list(dict.fromkeys(label for distributions in runs.values() for label, _ in distributions))
     looks = style.looks_by_label(labels)
     with style.look():
         figure, places = panels.grid(list(runs), 2.1, 3.6)
-        axis = axis_for([percentiles for own in runs.values() for _, percentiles in own], 100)
+        axis = axis_for([percentiles for distributions in runs.values() for _, percentiles in distributions], 100)
         style.log_ms(places[0], "x", axis.low, axis.high, fine=len(places) == 1)
         places[0].set_ylim(0, 101)
         panels.label_axes(places, f"{what} (ms)", panels.wrapped(f"{of} (%)", 60 if len(places) == 1 else 20))
         below: list[str] = []
         curves = []
-        for ax, (panel, own) in zip(places, runs.items(), strict=True):
-            for label, percentiles in own:
+        for ax, (panel, distributions) in zip(places, runs.items(), strict=True):
+            for label, percentiles in distributions:
                 if percentiles[-1] < axis.low:
                     below.append(f"{label}{f' ({panel})' if panel else ''}")
                 else:
