@@ -73,7 +73,9 @@ def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
 
     Percentiles below `LEAST_MS` do not count, so that packets that find an empty queue take no room.
     """
-    lows = [value for run in runs if (value := next((one for one in run[5:96] if one >= LEAST_MS), None)) is not None]
+    lows = [
+        value for run in runs if (value := next((value for value in run[5:96] if value >= LEAST_MS), None)) is not None
+    ]
     low = _round_down(min(lows, default=LEAST_MS))
     high = _round_up(max([run[-1] for run in runs] + [low * 10]))
     return Axis(max(low, high / 10**DECADES), high, width)

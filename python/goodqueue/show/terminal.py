@@ -142,8 +142,8 @@ def _grid(part: "layout.Part") -> "Grid":
     names = min(part.table.names, len(part.widths))
     for row in part.table.rows:
         shown = [
-            layout.wrapped(cell, wide) if place < names and not column.numeric else cell
-            for place, (cell, wide, column) in enumerate(zip(row, part.widths, part.table.columns, strict=True))
+            layout.wrapped(cell, wide) if index < names and not column.numeric else cell
+            for index, (cell, wide, column) in enumerate(zip(row, part.widths, part.table.columns, strict=True))
         ]
         cells = [Text(fit(cell)) for cell in shown]
         if cells:
