@@ -41,9 +41,9 @@ def bulk_flows(least: int, most: int | None = None) -> Need:
 
 def _bulk_flows(scenario: Scenario) -> int:
     return sum(
-        int(one.get("count", 1))
-        for one in scenario["traffic"]
-        if one["kind"] == traffic.BULK and one.get("direction", "down") == "down"
+        int(source.get("count", 1))
+        for source in scenario["traffic"]
+        if source["kind"] == traffic.BULK and source.get("direction", "down") == "down"
     )
 
 
@@ -51,5 +51,5 @@ def application(kind: str) -> Need:
     """Return the need of traffic of ``kind``, which measures the number."""
     return Need(
         f"traffic of the kind {kind}, by the key traffic.N.kind",
-        lambda scenario: any(one["kind"] == kind for one in scenario["traffic"]),
+        lambda scenario: any(source["kind"] == kind for source in scenario["traffic"]),
     )

@@ -24,46 +24,48 @@ METRIC = Option("metric")
 def by_key() -> Mapping[str, Metric]:
     """Return all numbers by key. The `metrics.METRICS` stand first."""
     others = (module.NUMBERS for module in (queues, shares, changes, trips, counts))
-    every = (*metrics.METRICS, *scores.metrics(), *(one for numbers in others for one in numbers))
-    found = {one.key: one for one in every}
-    assert len(found) == len(every), "a key has one entry"
-    return found
+    every = (*metrics.METRICS, *scores.metrics(), *(number for numbers in others for number in numbers))
+    entries = {number.key: number for number in every}
+    assert len(entries) == len(every), "a key has one entry"
+    return entries
 
 
-def find(asked: Sequence[str], place: Place = METRIC) -> list[Metric]:
-    """Return the numbers ``asked`` for, in that order. Raises UserError that begins with ``place``.
+def find(keys: Sequence[str], where: Place = METRIC) -> list[Metric]:
+    """Return the numbers with these ``keys``, in that order. Raises UserError that begins with ``where``.
 
     A number is one of `by_key` (``delay_p95_ms``, ``recovery_ms``), or a dotted path into the record
     (``apps.0.rtt_ms.p99``).
     """
-    known = by_key()
-    found = []
-    for key in asked:
-        if key not in known and "." not in key:
-            accepted = f"{', '.join(known)}, or a path in the record as flows.0.goodput_mbps"
-            raise UserError(place, f"found {quoted(key)}; accepted: {accepted}")
-        if key not in known and (why := check_path(key)):
-            raise UserError(_with(place, key), why)
-        found.append(known.get(key) or _of_path(key))
-    if twice := [key for key in asked if asked.count(key) > 1]:
-        raise UserError(place, f"found {quoted(twice[0])} twice; accepted: each once")
-    return found
+    entries = by_key()
+    metrics = []
+    for key in keys:
+        if key not in entries and "." not in key:
+            accepted = f"{', '.join(entries)}, or a path in the record as flows.0.goodput_mbps"
+            raise UserError(where, f"found {quoted(key)}; accepted: {accepted}")
+        if key not in entries and (why := check_path(key)):
+            raise UserError(_with(where, key), why)
+        metrics.append(entries.get(key) or _of_path(key))
+    if twice := [key for key in keys if keys.count(key) > 1]:
+        raise UserError(where, f"found {quoted(twice[0])} twice; accepted: each once")
+    return metrics
 
 
-def check(asked: Sequence[Metric], scenarios: Sequence[Scenario], place: Place = METRIC) -> None:
+def check(metrics: Sequence[Metric], scenarios: Sequence[Scenario], where: Place = METRIC) -> None:
     """Refuse a number that no run of the resolved ``scenarios`` would show, and say what they lack.
 
-    Raises UserError that begins with ``place``.
+    Raises UserError that begins with ``where``.
     """
-    for one in asked:
-        for need in one.needs:
+    for metric in metrics:
+        for need in metric.needs:
             if scenarios and not any(need.is_met(scenario) for scenario in scenarios):
-                raise UserError(_with(place, one.key), f"no run of this scenario shows it; accepted: with {need.words}")
+                raise UserError(
+                    _with(where, metric.key), f"no run of this scenario shows it; accepted: with {need.words}"
+                )
 
 
-def _with(place: Place, key: str) -> Place:
-    """Return ``place`` with the number that it names, if it names none yet."""
-    return Option(place.name, key) if isinstance(place, Option) and not place.value else place
+def _with(where: Place, key: str) -> Place:
+    """Return ``where`` with the number that it names, if it names none yet."""
+    return Option(where.name, key) if isinstance(where, Option) and not where.value else where
 
 
 def _of_path(path: str) -> Metric:

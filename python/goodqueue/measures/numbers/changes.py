@@ -34,8 +34,8 @@ def recovery_ms(record: Record) -> float | None:
 
 def _last_change_s(record: Record) -> float:
     scenario = record["scenario"]
-    times = [one.get(key) for one in scenario["traffic"] for key in ("start", "stop")]
-    times += [one["at"] for one in scenario.get("change") or ()]
+    times = [source.get(key) for source in scenario["traffic"] for key in ("start", "stop")]
+    times += [change["at"] for change in scenario.get("change") or ()]
     end = seconds(scenario["duration"])
     return max((at for text in times if text is not None and (at := seconds(text)) < end), default=0.0)
 
@@ -46,11 +46,11 @@ def after_percent(record: Record) -> float | None:
     None without a series, or if the run ends before.
     """
     series, begin = record.get("series"), _last_change_s(record) + SETTLING_S
-    rates = [one for one in record["scenario"].get("change") or () if one.get("rate")]
+    rates = [change for change in record["scenario"].get("change") or () if change.get("rate")]
     rate = paths.rate_bps(rates[-1]) / 1e6 if rates else link_mbps(record)
     if series is None or seconds(record["scenario"]["duration"]) < begin + MEASURED_S or not rate:
         return None
-    flows = [one["goodput_mbps"] for one in series["flows"] if one["name"].startswith(f"{traffic.BULK}/")]
+    flows = [flow["goodput_mbps"] for flow in series["flows"] if flow["name"].startswith(f"{traffic.BULK}/")]
     at = [n for n, time in enumerate(series["time_s"]) if begin < time <= begin + MEASURED_S]
     goodput = sum(flow[n] or 0.0 for flow in flows for n in at) / len(at) if at else None
     return None if goodput is None else 100 * goodput / rate
@@ -69,19 +69,19 @@ def window_recovery_s(record: Record) -> float | None:
         return None
     burst, warmup = bursts[0], seconds(record["scenario"]["warmup"])
     samples = zip(*window(record, flows[0]), strict=True)
-    known = [(time, packets) for time, packets in samples if packets is not None]
-    before = [packets for time, packets in known if warmup <= time <= burst]
+    present = [(time, packets) for time, packets in samples if packets is not None]
+    before = [packets for time, packets in present if warmup <= time <= burst]
     if not before:
         return None
     usual = fmean(before)
-    after = dropwhile(lambda sample: sample[1] >= usual, (sample for sample in known if sample[0] > burst))
+    after = dropwhile(lambda sample: sample[1] >= usual, (sample for sample in present if sample[0] > burst))
     return next((time - burst for time, packets in after if packets >= usual), None)
 
 
 def window(record: Record, flow: str) -> tuple[list[float], list[float | None]]:
     """Return times (s) and the congestion window (packets) of ``flow``, as the record's series has them."""
     series = record["series"]
-    return series["time_s"], next(one["cwnd_packets"] for one in series["flows"] if one["name"] == flow)
+    return series["time_s"], next(of_flow["cwnd_packets"] for of_flow in series["flows"] if of_flow["name"] == flow)
 
 
 NUMBERS = (

@@ -46,11 +46,11 @@ def delays(record: Record) -> list[tuple[float, float | None]]:
 def oscillation(record: Record) -> float | None:
     """Return how often the delay crosses its own mean by half of it or more, per second, after the warm-up."""
     begin = seconds(record["scenario"]["warmup"])
-    found = [delay or 0.0 for time, delay in delays(record) if time >= begin]
-    if len(found) < 2 or not (mean := sum(found) / len(found)):
+    values = [delay or 0.0 for time, delay in delays(record) if time >= begin]
+    if len(values) < 2 or not (mean := sum(values) / len(values)):
         return None
-    sides = [1 if delay > 1.5 * mean else -1 for delay in found if not 0.5 * mean <= delay <= 1.5 * mean]
-    crossings = sum(1 for one, other in pairwise(sides) if one != other)
+    sides = [1 if delay > 1.5 * mean else -1 for delay in values if not 0.5 * mean <= delay <= 1.5 * mean]
+    crossings = sum(1 for side, other in pairwise(sides) if side != other)
     return crossings / (seconds(record["scenario"]["duration"]) - begin)
 
 

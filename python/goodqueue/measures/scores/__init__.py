@@ -18,22 +18,22 @@ LEAST_USED_PERCENT = 1.0
 @cache
 def metrics() -> tuple[Metric, ...]:
     """Return all scores."""
-    found = []
+    entries = []
     for direction in DIRECTIONS:
         for name in qoo.profiles():
-            found.append(
+            entries.append(
                 _score(of_direction(f"qoo_{name}", direction), f"QoO {_words(name)}", partial(_qoo, name, direction),
                        direction, (0, 100), "QoO: 100 is perfect, 0 unacceptable (draft-ietf-ippm-qoo-11)")
             )  # fmt: skip
     for use in aim.USES:
-        found.append(
+        entries.append(
             _score(f"aim_{use}", f"AIM {use}", partial(_aim, use), "", None, "AIM: points of Cloudflare's speed test")
         )
-    found.append(
+    entries.append(
         Metric("bufferbloat_ms", "bufferbloat", "ms", "low", bufferbloat_ms,
                note="bufferbloat: mean added latency down and up; A+ < 5 ms, A < 30, B < 60, C < 200, D < 400, else F")
     )  # fmt: skip
-    return tuple(found)
+    return tuple(entries)
 
 
 def _score(
@@ -61,15 +61,15 @@ def _qoo(name: str, direction: str, record: Record) -> float | None:
 
 def _aim(use: str, record: Record) -> float | None:
     added = [delay(direction, "p50")(record) for direction in DIRECTIONS]
-    lost = [loss for way in DIRECTIONS if (loss := queue_number(way, "drop_percent")(record)) is not None]
-    measured = aim.Measured(
+    lost = [loss for side in DIRECTIONS if (loss := queue_number(side, "drop_percent")(record)) is not None]
+    path = aim.Measured(
         latency=base_ms(record),
-        increase=max((one for one in added if one is not None), default=None),
+        increase=max((delay for delay in added if delay is not None), default=None),
         jitter=felt.jitter_ms(record),
         loss=max(lost) / 100 if lost else None,
         download=goodput("down")(record) or 0.0,
     )
-    return aim.total(use, measured)
+    return aim.total(use, path)
 
 
 def bufferbloat_ms(record: Record) -> float | None:

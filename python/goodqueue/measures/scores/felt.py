@@ -28,4 +28,4 @@ def jitter_ms(record: Record) -> float | None:
     if series is None:
         return None
     pings = [ping["rtt_ms"] for ping in series["pings"]]
-    return mean([mean([abs(b - a) for a, b in pairwise(one)]) for one in pings if len(one) > 1])
+    return mean([mean([abs(b - a) for a, b in pairwise(ping)]) for ping in pings if len(ping) > 1])
