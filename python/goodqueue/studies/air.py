@@ -30,5 +30,5 @@ def captured_rtt_ms(record: Record, options: Mapping[str, str | float]) -> float
     key = f"p{options['percentile']:g}"
     up, down = (record["queues"][direction] for direction in ("up", "down"))
     parts = [statistic(up["ring"]["delay_ms"], key) if "ring" in up else None, statistic(down["delay_ms"], key)]
-    known = [part for part in parts if part is not None]
-    return path_ms(record["scenario"]) + sum(known) if len(known) == len(parts) else None
+    present = [part for part in parts if part is not None]
+    return path_ms(record["scenario"]) + sum(present) if len(present) == len(parts) else None

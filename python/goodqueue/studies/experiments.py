@@ -21,15 +21,15 @@ from goodqueue.studies.wording import Words
 
 def read_lines(table: Table) -> dict[str, Lines]:
     """Return the qdisc lines of ``table``, by algorithm. A line may name a class of a file in the study's folder."""
-    found: dict[str, Lines] = {}
+    lines_of: dict[str, Lines] = {}
     folder = table.file.parent
     for algorithm, content in table.content.items():
         if isinstance(content, dict):
             inner = table.table(algorithm)
-            found[algorithm] = {rate: rebased(inner.text(rate), folder) for rate in inner.content}
+            lines_of[algorithm] = {rate: rebased(inner.text(rate), folder) for rate in inner.content}
         else:
-            found[algorithm] = rebased(table.text(algorithm), folder)
-    return found
+            lines_of[algorithm] = rebased(table.text(algorithm), folder)
+    return lines_of
 
 
 def read_experiment(
@@ -56,10 +56,10 @@ def read_experiment(
     checked = None if own_scenario else facts
     alone = table.text("alone", "")
     hops = table.texts("hops", ())
-    named = [hop.get("name", "") for hop in scenario.get("hop", ())]
+    hop_names = [hop.get("name", "") for hop in scenario.get("hop", ())]
     for hop in hops:
-        if hop not in named:
-            table.refuse("hops", unknown(hop, named))
+        if hop not in hop_names:
+            table.refuse("hops", unknown(hop, hop_names))
     experiment = Experiment(
         id=table.text("id"),
         published=ids,
@@ -85,19 +85,19 @@ def read_experiment(
 
 
 def _points(table: Table, ids: tuple[str, ...], sweep: Mapping[str, Parameter]) -> dict[str, At]:
-    found: dict[str, At] = {}
+    points: dict[str, At] = {}
     for id_ in table.content:
         if id_ not in ids:
             table.refuse(id_, unknown(id_, ids))
-        found[id_] = table.mapping(id_)
-        for name, value in found[id_].items():
+        points[id_] = table.mapping(id_)
+        for name, value in points[id_].items():
             if name not in sweep:
                 table.refuse(f"{id_}.{name}", unknown(name, sweep))
             cases = sweep[name].cases
             if value != EACH and cases and value not in cases:
                 accepted = ", ".join(map(str, (EACH, *cases)))
                 table.refuse(f"{id_}.{name}", f"found {quoted(value)}; accepted: {accepted}")
-    return found
+    return points
 
 
 def _check_metrics(experiment: Experiment, table: Table) -> None:
@@ -134,9 +134,9 @@ def _parameter(name: str, table: Table) -> Parameter:
         values = list(cases)
     parameter = Parameter(name, read_assignments(table, "set"), None if values is None else tuple(values), cases)
     if bool(parameter.set) == bool(cases):
-        found = "both" if cases else "neither"
+        given = "both" if cases else "neither"
         accepted = 'set = { "path.rtt" = "{}ms" }, or cases = [{ value = …, set = {…} }]'
-        table.refuse("set", f"found {found} of set and cases; accepted: {accepted}")
+        table.refuse("set", f"found {given} of set and cases; accepted: {accepted}")
     for key, template in parameter.set.items():
         if template.count("{}") != 1:
             table.refuse(f"set.{key}", f"found {quoted(template)}; accepted: a text with one {{}} for the value")
@@ -170,11 +170,11 @@ def check_ids(top: Table, ids: Sequence[str]) -> None:
 
 def check_sets(experiment: Experiment, table: Table, places: list[tuple[str, str]]) -> None:
     """Raise an error if the scenario cannot take one of ``places``: pairs of a study's key and an assignment."""
-    for place, assignment in places:
+    for where, assignment in places:
         try:
             scenarios.apply_set(copy.deepcopy(experiment.scenario), assignment)
         except UserError as error:
-            table.refuse(place, str(error).removeprefix(f"--set {assignment}: "))
+            table.refuse(where, str(error).removeprefix(f"--set {assignment}: "))
 
 
 def _check_published(name: str, table: Table, facts: Published, ids: tuple[str, ...]) -> None:
@@ -223,8 +223,8 @@ def _path(table: Table, key: str) -> str:
 
 
 def _options(compute: str, table: Table) -> dict[str, str | float]:
-    if compute not in (known := measuring.names()):
-        table.refuse("compute", unknown(compute, known))
+    if compute not in (computations := measuring.names()):
+        table.refuse("compute", unknown(compute, computations))
     options: dict[str, str | float] = {}
     for name, option in measuring.find(compute).options.items():
         if option.words:
@@ -241,11 +241,11 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
 
 def read_words(names: Table, places: Table) -> Words:
     """Return the names of things (the table ``names``) and the words for points (``places``)."""
-    found: dict[str, str | Mapping[str, str]] = {}
+    words: dict[str, str | Mapping[str, str]] = {}
     for name, content in places.content.items():
         inner = places.table(name) if isinstance(content, dict) else None
-        found[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
-    return Words({name: names.text(name) for name in names.content}, found)
+        words[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
+    return Words({name: names.text(name) for name in names.content}, words)
 
 
 def read_tolerance(table: Table) -> Tolerance:

@@ -40,21 +40,23 @@ def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
 
     They have the order of the paper: figures by number, then tables. Raises UserError if ``draw`` fails.
     """
-    own = _drawn(outcome, draw) if draw else []
-    found = [*own, *_tables(outcome, {order(drawn.title) for drawn in own})]
-    return sorted(found, key=lambda drawn: order(drawn.title))
+    drawn_by_study = _drawn(outcome, draw) if draw else []
+    figures = [*drawn_by_study, *_tables(outcome, {order(drawn.title) for drawn in drawn_by_study})]
+    return sorted(figures, key=lambda drawn: order(drawn.title))
 
 
 def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
     path = outcome.study.folder / FILE
     with foreign.running(lambda error: _blame(path, "figures() raised", error)):
-        found = list(draw(outcome))
-    for one in found:
-        if not isinstance(one, Drawn):
-            raise UserError(str(path), f"figures() gave a value of type {type(one).__name__}; accepted: Drawn")
-        if not isinstance(one.figure, Figure):
-            raise UserError(str(path), f"figures() gave a figure of type {type(one.figure).__name__}; accepted: Figure")
-    return found
+        drawings = list(draw(outcome))
+    for drawing in drawings:
+        if not isinstance(drawing, Drawn):
+            raise UserError(str(path), f"figures() gave a value of type {type(drawing).__name__}; accepted: Drawn")
+        if not isinstance(drawing.figure, Figure):
+            raise UserError(
+                str(path), f"figures() gave a figure of type {type(drawing.figure).__name__}; accepted: Figure"
+            )
+    return drawings
 
 
 def save(drawn: Drawn, outcome: Outcome, folder: Path) -> str:
@@ -91,8 +93,8 @@ def own(folder: Path) -> Draw | None:
     draw = getattr(module, "figures", None)
     if not callable(draw):
         raise UserError(str(path), "has no function figures; accepted: figures(outcome), which returns a list of Drawn")
-    found: Draw = draw
-    return found
+    drawn_by: Draw = draw
+    return drawn_by
 
 
 def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[Drawn]:
@@ -130,12 +132,12 @@ def published_and_measured(words: Words, group: Sequence[Judged]) -> Figure:
     with style.look():
         figure = style.new_figure(0.5 + (2.6 if rows < 4 else 2.1) * rows)
         places = figure.subplots(rows, columns, squeeze=False).flatten()
-        for ax, (title, own, swept) in zip(places, panels, strict=False):
+        for ax, (title, judged_values, swept) in zip(places, panels, strict=False):
             if swept:
-                _swept(ax, own, swept, algorithms)
+                _swept(ax, judged_values, swept, algorithms)
                 ax.set_xlabel(str(words.name(swept)))
             else:
-                _side_by_side(ax, own, algorithms, narrow=columns > 1)
+                _side_by_side(ax, judged_values, algorithms, narrow=columns > 1)
             ax.set_title(title, fontsize=None if max(map(len, title.split("\n"))) <= 24 else 8.5)
         for ax in places[len(panels) :]:
             ax.set_visible(False)
@@ -149,13 +151,13 @@ def _panels(words: Words, group: Sequence[Judged]) -> Iterator[tuple[str, list[J
     """Yield the title of each panel, its values, and the parameter on the x axis, if any."""
     swept = list(dict.fromkeys(name for judged in group for name in judged.value.at))
     for metric in dict.fromkeys(judged.value.metric for judged in group):
-        own = [judged for judged in group if judged.value.metric == metric]
+        rows = [judged for judged in group if judged.value.metric == metric]
         title = str(words.name(metric))
-        if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in own):
-            yield title, own, swept[0]
+        if len(swept) == 1 and all(isinstance(judged.value.at.get(swept[0]), int | float) for judged in rows):
+            yield title, rows, swept[0]
             continue
         points: dict[str, list[Judged]] = {}
-        for judged in own:
+        for judged in rows:
             point = words.point(judged.value.at)
             points.setdefault(point, []).append(judged)
         for point, some in points.items():
@@ -169,16 +171,16 @@ def _swept(ax: Axes, group: Sequence[Judged], parameter: str, algorithms: Mappin
         ax.set_xscale("log")
     all_looks = style.looks(list(algorithms.values()))
     for index, (algorithm, name) in enumerate(algorithms.items()):
-        own = sorted(
+        rows = sorted(
             (judged for judged in group if judged.value.algorithm == algorithm),
             key=lambda judged: float(judged.value.at[parameter]),
         )
         # Shift the algorithms, so that the marks of one point do not cover each other.
         shift = (index - (len(algorithms) - 1) / 2) * 0.04
         width = max(places) - min(places)
-        x = [float(judged.value.at[parameter]) for judged in own]
-        x = [place * 10**shift if ratio >= 10 else place + shift * width for place in x]
-        _points(ax, own, x, all_looks[index], name, line=True)
+        x = [float(judged.value.at[parameter]) for judged in rows]
+        x = [position * 10**shift if ratio >= 10 else position + shift * width for position in x]
+        _points(ax, rows, x, all_looks[index], name, line=True)
     _heights(ax, group)
     ax.xaxis.set_major_locator(FixedLocator(places))
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -201,8 +203,8 @@ def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Mapping[str, st
     names = list(algorithms.values())
     all_looks = style.looks(names)
     for index, algorithm in enumerate(algorithms):
-        own = [judged for judged in group if judged.value.algorithm == algorithm]
-        _points(ax, own, [float(index)] * len(own), all_looks[index], names[index], line=False)
+        rows = [judged for judged in group if judged.value.algorithm == algorithm]
+        _points(ax, rows, [float(index)] * len(rows), all_looks[index], names[index], line=False)
     ax.set_xticks(range(len(algorithms)), names)
     if narrow and len(algorithms) > 4:
         ax.set_xticks(range(len(algorithms)), names, fontsize=7, rotation=30, ha="right", rotation_mode="anchor")
@@ -211,15 +213,15 @@ def _side_by_side(ax: Axes, group: Sequence[Judged], algorithms: Mapping[str, st
     ax.set_ylim(0, 1.35 * max(tops) or 1.0)
 
 
-def _points(ax: Axes, own: Sequence[Judged], x: Sequence[float], look: style.Look, label: str, line: bool) -> None:
+def _points(ax: Axes, rows: Sequence[Judged], x: Sequence[float], look: style.Look, label: str, line: bool) -> None:
     colour, marker = look.colour, look.marker
-    published = [judged.value.number for judged in own]
-    measured = [judged.measured.value if judged.measured else None for judged in own]
-    away = x if line else [place - 0.12 for place in x]
-    near = x if line else [place + 0.12 for place in x]
+    published = [judged.value.number for judged in rows]
+    measured = [judged.measured.value if judged.measured else None for judged in rows]
+    away = x if line else [position - 0.12 for position in x]
+    near = x if line else [position + 0.12 for position in x]
     whole: dict[str, bool] = {} if line else {"clip_on": False}  # show a mark at 0 whole, although it is on the axis
     ax.plot(away, published, marker, color=colour, mfc="none", ls=":" if line else "", lw=1, ms=6, **whole)  # type: ignore[arg-type]
     ax.plot(near, measured, marker, color=colour, ls="-" if line else "", lw=1.2, ms=4, label=label, **whole)  # type: ignore[arg-type]
-    for place, judged in zip(near, own, strict=True):
+    for position, judged in zip(near, rows, strict=True):
         if judged.measured and judged.measured.low is not None and judged.measured.high is not None:
-            ax.plot([place, place], [judged.measured.low, judged.measured.high], color=colour, lw=1.6, alpha=0.6)
+            ax.plot([position, position], [judged.measured.low, judged.measured.high], color=colour, lw=1.6, alpha=0.6)

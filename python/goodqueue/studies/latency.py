@@ -20,8 +20,8 @@ SPAN_S = 0.2
 
 def goodput_sum_mbps(record: Record, options: Options) -> float | None:
     """Return the total goodput of all flows that the scenario calls ``name``, or None if there are none."""
-    own = [flow["goodput_mbps"] for flow in _called(record, options["name"])]
-    return math.fsum(own) if own else None
+    goodputs = [flow["goodput_mbps"] for flow in _called(record, options["name"])]
+    return math.fsum(goodputs) if goodputs else None
 
 
 def least_goodput_mbps(record: Record, options: Options) -> float | None:
@@ -34,10 +34,10 @@ def loss_ratio(record: Record, options: Options) -> float | None:
 
     Returns None if there are no such flows, or if the latter lose nothing.
     """
-    one, other = (
+    losses, other = (
         [flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] for key in ("name", "to_name")
     )
-    return fmean(one) / fmean(other) if one and any(other) else None
+    return fmean(losses) / fmean(other) if losses and any(other) else None
 
 
 def _called(record: Record, name: str | float) -> list[Flow]:
@@ -46,8 +46,8 @@ def _called(record: Record, name: str | float) -> list[Flow]:
 
 def goodput_ratio(record: Record, options: Options) -> float | None:
     """Return the goodput of flow ``flow`` divided by that of flow ``to_flow``. None if the latter is 0."""
-    one, other = (record["flows"][int(options[name])]["goodput_mbps"] for name in ("flow", "to_flow"))
-    return one / other if other else None
+    goodput, other = (record["flows"][int(options[name])]["goodput_mbps"] for name in ("flow", "to_flow"))
+    return goodput / other if other else None
 
 
 def spans_mbps(record: Record, direction: str) -> list[float]:
@@ -55,9 +55,9 @@ def spans_mbps(record: Record, direction: str) -> list[float]:
     of_flows = [flow["direction"] if flow["cc"] else "" for flow in record["flows"]]
     if "series" not in record:
         return []
-    series = [one["goodput_mbps"] for one in record["series"]["flows"] if "rtt_ms" not in one]  # leaves out pings
-    own = [values for values, of_flow in zip(series, of_flows, strict=True) if of_flow == direction]
-    return [math.fsum(value or 0.0 for value in span) for span in zip(*own, strict=True)]
+    series = [flow["goodput_mbps"] for flow in record["series"]["flows"] if "rtt_ms" not in flow]  # leaves out pings
+    of_direction = [values for values, of_flow in zip(series, of_flows, strict=True) if of_flow == direction]
+    return [math.fsum(value or 0.0 for value in span) for span in zip(*of_direction, strict=True)]
 
 
 def goodput_spans_mbps(record: Record, options: Options) -> float | None:
@@ -74,10 +74,10 @@ def flow_rtts_ms(record: Record, options: Options) -> float | None:
     Only TCP flows in one ``direction`` count. A flow without a measurement, since it never connected, is left out.
     """
     key = f"p{options['percentile']:g}"
-    own = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
-    known = [times[key] for flow in own if (times := cast("dict[str, float | None] | None", flow["rtt_ms"]))]
-    measured = [value for value in known if value is not None]
-    return median(measured) if measured else None
+    flows = [flow for flow in record["flows"] if flow["cc"] and flow["direction"] == options["direction"]]
+    rtts = [times[key] for flow in flows if (times := cast("dict[str, float | None] | None", flow["rtt_ms"]))]
+    numbers = [value for value in rtts if value is not None]
+    return median(numbers) if numbers else None
 
 
 def latencies(record: Record) -> tuple[list[float], list[float]]:
@@ -93,8 +93,8 @@ def latencies(record: Record) -> tuple[list[float], list[float]]:
     for time, values in zip(series["time_s"], zip(*pings, strict=True), strict=True):
         spans.setdefault(math.ceil(time / SPAN_S - 1e-6), []).extend(value for value in values if value is not None)
     base = path_ms(record["scenario"])
-    known = {number: echoes for number, echoes in spans.items() if echoes}
-    return [round(number * SPAN_S, 6) for number in known], [fmean(echoes) - base for echoes in known.values()]
+    filled = {number: echoes for number, echoes in spans.items() if echoes}
+    return [round(number * SPAN_S, 6) for number in filled], [fmean(echoes) - base for echoes in filled.values()]
 
 
 def course(record: Record, until_s: float) -> tuple[float, ...] | None:
@@ -143,13 +143,13 @@ def drop_probability_percent(record: Record, options: Options) -> float | None:
     series = record["series"]
     since = float(options["from_s"])
     later = zip(series["time_s"], series["queues"]["down"]["drop_probability"], strict=True)
-    known = [value for time, value in later if time > since and value is not None]
-    return 100 * fmean(known) if known else None
+    values = [value for time, value in later if time > since and value is not None]
+    return 100 * fmean(values) if values else None
 
 
 def burstiness_index(record: Record, options: Options) -> float | None:
     """Return variance over mean of the packets that ``flow`` loses per interval. None if it loses none."""
-    drops = next((one["dropped_packets"] for one in record["series"]["flows"] if one["name"] == options["flow"]), [])
+    drops = next((flow["dropped_packets"] for flow in record["series"]["flows"] if flow["name"] == options["flow"]), [])
     if not any(drops):
         return None
     mean = fmean(drops)
@@ -158,9 +158,12 @@ def burstiness_index(record: Record, options: Options) -> float | None:
 
 def call_delay_ms(record: Record, options: Options) -> float | None:
     """Return a ``percentile`` of a call's one-way delay, minus percentile ``above`` or the delay without queueing."""
-    found = next((app["delay_percentiles_ms"] for app in record["apps"] if "delay_percentiles_ms" in app), None)
-    if not found:
+    percentiles = next((app["delay_percentiles_ms"] for app in record["apps"] if "delay_percentiles_ms" in app), None)
+    if not percentiles:
         return None
     above = int(options["above"])
-    value, less = found[int(options["percentile"])], found[above] if above >= 0 else path_ms(record["scenario"]) / 2
+    value, less = (
+        percentiles[int(options["percentile"])],
+        percentiles[above] if above >= 0 else path_ms(record["scenario"]) / 2,
+    )
     return None if value is None or less is None else value - less

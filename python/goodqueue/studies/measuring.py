@@ -52,13 +52,13 @@ def _excursion(record: Record, options: Mapping[str, str | float]) -> Excursion 
 
 
 def _tau_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
-    found = _excursion(record, options)
-    return found.tau_s * 1e3 if found else None
+    excursion = _excursion(record, options)
+    return excursion.tau_s * 1e3 if excursion else None
 
 
 def _delay_max_ms(record: Record, options: Mapping[str, str | float]) -> float | None:
-    found = _excursion(record, options)
-    return found.delay_max_ms if found else None
+    excursion = _excursion(record, options)
+    return excursion.delay_max_ms if excursion else None
 
 
 TEXT, NUMBER = Option("text"), Option("number")
@@ -250,7 +250,7 @@ def of_record(metric: Metric, record: Record) -> float | Course | None:
     """Return the value of ``metric`` in one run, in the metric's unit. None if the run does not show it."""
     value = find(metric.compute).of(record, metric.options) if metric.compute else walk(record, metric.record)
     if isinstance(value, tuple):
-        return tuple(metric.scale * one for one in value)
+        return tuple(metric.scale * number for number in value)
     return None if value is None else value * metric.scale
 
 
@@ -260,8 +260,8 @@ def at_peak(values: Sequence[float | Course | None]) -> list[float | None]:
     Thus the mean of the numbers is the peak of the mean course, and has an interval.
     """
     courses = [value for value in values if isinstance(value, tuple)]
-    place = max(range(len(courses[0])), key=lambda step: math.fsum(one[step] for one in courses)) if courses else 0
-    return [value[place] if isinstance(value, tuple) else value for value in values]
+    peak = max(range(len(courses[0])), key=lambda step: math.fsum(course[step] for course in courses)) if courses else 0
+    return [value[peak] if isinstance(value, tuple) else value for value in values]
 
 
 FORMS: Mapping[str, Callable[[float, float], float]] = {
@@ -291,9 +291,9 @@ def _spread(numbers: Sequence[float], _: Places) -> float | None:
 
 
 def _correlation(numbers: Sequence[float], places: Places) -> float | None:
-    known = [place for place in places if isinstance(place, int | float)]
-    differ = len(set(numbers)) > 1 and len(set(known)) > 1 and len(known) == len(places)
-    return correlation(numbers, known) if differ else None
+    numeric = [place for place in places if isinstance(place, int | float)]
+    differ = len(set(numbers)) > 1 and len(set(numeric)) > 1 and len(numeric) == len(places)
+    return correlation(numbers, numeric) if differ else None
 
 
 POOLS: Mapping[str, Callable[[Sequence[float], Places], float | None]] = {
@@ -314,8 +314,8 @@ pooled parameter.
 
 def pool(how: str, columns: Sequence[Sequence[float | None]], places: Places) -> list[float | None]:
     """Return for each seed ``how`` applied to its numbers in ``columns`` at ``places``. None if a number is missing."""
-    known = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
-    return [POOLS[how](row, places) if len(row) == len(columns) else None for row in known]
+    rows = [[value for value in row if value is not None] for row in zip(*columns, strict=True)]
+    return [POOLS[how](row, places) if len(row) == len(columns) else None for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,24 +341,24 @@ def over_seeds(metric: Metric, runs: Sequence[float | None]) -> Measurement:
     A mean has the interval of Student's t, a standard deviation s that of χ²: s √((n-1)/χ²) at 97.5 % and 2.5 %. Both
     assume independent seeds; the second also assumes a normal distribution.
     """
-    known = [value for value in runs if value is not None]
-    missing = len(runs) - len(known)
+    numbers = [value for value in runs if value is not None]
+    missing = len(runs) - len(numbers)
     if metric.over_seeds == "sd":
-        return _deviation(known, missing, tuple(runs))
-    found = stats.estimate(known)
-    if found is None:
+        return _deviation(numbers, missing, tuple(runs))
+    estimate = stats.estimate(numbers)
+    if estimate is None:
         return Measurement(None, None, None, 0, missing, tuple(runs))
-    return Measurement(found.mean, found.low, found.high, found.n, missing, tuple(runs))
+    return Measurement(estimate.mean, estimate.low, estimate.high, estimate.n, missing, tuple(runs))
 
 
-def _deviation(known: Sequence[float], missing: int, runs: tuple[float | None, ...]) -> Measurement:
-    n = len(known)
+def _deviation(numbers: Sequence[float], missing: int, runs: tuple[float | None, ...]) -> Measurement:
+    n = len(numbers)
     if n < 2:
         return Measurement(None, None, None, n, missing, runs)
     from scipy.special import chdtri
 
-    mean = math.fsum(known) / n
-    squares = math.fsum((value - mean) ** 2 for value in known)
+    mean = math.fsum(numbers) / n
+    squares = math.fsum((value - mean) ** 2 for value in numbers)
     tail = (1 - stats.CONFIDENCE) / 2
     # chdtri inverts the upper tail of the χ² distribution.
     low, high = (math.sqrt(squares / float(chdtri(n - 1, upper))) for upper in (tail, 1 - tail))

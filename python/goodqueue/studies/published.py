@@ -138,7 +138,7 @@ def load(path: Path) -> Published:
     """Read the published facts at ``path``. Raises UserError with the file and the key."""
     top = Table(load_toml(path, "the paper's values and claims in TOML"), path)
     paper = top.table("paper")
-    scenarios = {found.id: found for found in map(_scenario, top.tables("scenario"))}
+    scenarios = {scenario.id: scenario for scenario in map(_scenario, top.tables("scenario"))}
     values = _rounded_alike([_value(table, scenarios) for table in top.tables("value")])
     claims = tuple(read_claim(table, scenarios) for table in top.tables("claim"))
     top.raw("system")
@@ -247,8 +247,8 @@ def read_claim(table: Table, scenarios: Iterable[str], id_: str | None = None, w
     return Claim(
         id=table.text("id", id_),
         scenarios=tuple(
-            _known_scenario(table, one, scenarios)
-            for one in table.texts("scenario", None if where is None else (where,), lone=True)
+            _known_scenario(table, id_, scenarios)
+            for id_ in table.texts("scenario", None if where is None else (where,), lone=True)
         ),
         statement=table.text("statement"),
         kind=kind,

@@ -28,11 +28,11 @@ def sending_ms(record: Record) -> float:
 
 def delay_ms(record: Record, options: Options) -> float | None:
     """Return a ``percentile`` of the packets' round-trip times minus the base RTT, or the percentile ``above``."""
-    found = record["queues"]["down"]["delay_percentiles_ms"]
-    if not found:
+    percentiles = record["queues"]["down"]["delay_percentiles_ms"]
+    if not percentiles:
         return None
     above = int(options["above"])
-    value, less = found[int(options["percentile"])], found[above] if above >= 0 else -sending_ms(record)
+    value, less = percentiles[int(options["percentile"])], percentiles[above] if above >= 0 else -sending_ms(record)
     return None if value is None or less is None else value - less
 
 
@@ -48,22 +48,22 @@ def course(record: Record, flow: int) -> tuple[list[float], list[float]]:
     if packets is None or "flow" not in packets:
         return [], []  # the scenario does not record packets, or not their flows
     more = path_ms(record["scenario"]) + sending_ms(record)
-    own = [
+    samples = [
         (time, delay + more)
         for time, delay, whose in zip(packets["time_s"], packets["delay_ms"], packets["flow"], strict=True)
         if whose == flow
     ]
-    return [time for time, _ in own], [rtt for _, rtt in own]
+    return [time for time, _ in samples], [rtt for _, rtt in samples]
 
 
 def of_flow_ms(record: Record, options: Options) -> float | None:
     """Return the mean round-trip time of the packets of ``flow``."""
-    _, found = course(record, int(options["flow"]))
-    return math.fsum(found) / len(found) if found else None
+    _, rtts = course(record, int(options["flow"]))
+    return math.fsum(rtts) / len(rtts) if rtts else None
 
 
 def jitter_ms(record: Record, options: Options) -> float | None:
     """Return the mean absolute difference between the round-trip times of successive packets of ``flow``."""
-    _, found = course(record, int(options["flow"]))
-    steps = [abs(after - before) for before, after in pairwise(found)]
+    _, rtts = course(record, int(options["flow"]))
+    steps = [abs(after - before) for before, after in pairwise(rtts)]
     return math.fsum(steps) / len(steps) if steps else None

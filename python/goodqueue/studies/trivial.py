@@ -29,12 +29,12 @@ def answer(value: Value) -> float | None:
 
 def judge(study: Study, values: Iterable[Judged]) -> dict[str, str]:
     """Return the model's verdicts by the value's id, for the compared ``values`` that it answers."""
-    found = {}
+    verdicts = {}
     for judged in values:
         number = answer(judged.value)
         if judged.distance is not None and number is not None:
-            found[judged.value.id] = judging.compare(study, judged.value, Measurement(number, None, None, 0)).verdict
-    return found
+            verdicts[judged.value.id] = judging.compare(study, judged.value, Measurement(number, None, None, 0)).verdict
+    return verdicts
 
 
 def told(here: int, trivial: int, n: int) -> str:

@@ -39,8 +39,8 @@ def queue_packets(record: Record, options: Options) -> float | None:
     waits = [wait for time, wait in _waits(record) if float(options["from_s"]) <= time < float(options["to_s"])]
     if not waits:
         return None
-    found = {"mean": fmean(waits), "min": min(waits), "max": max(waits)}[str(options["statistic"])]
-    return found / packet_ms + 1 if found > 0 else 0.0
+    wait_ms = {"mean": fmean(waits), "min": min(waits), "max": max(waits)}[str(options["statistic"])]
+    return wait_ms / packet_ms + 1 if wait_ms > 0 else 0.0
 
 
 def wait_ms(record: Record, options: Options) -> float | None:
@@ -65,15 +65,17 @@ def _delays(record: Record, from_s: float, to_s: float) -> list[tuple[float, flo
 def delay_peak_ms(record: Record, options: Options) -> float | None:
     """Return the largest mean delay of an interval, in the ``for_s`` seconds after ``at_s``."""
     begin = float(options["at_s"])
-    found = [delay for _, delay in _delays(record, begin, begin + float(options["for_s"]))]
-    return max(found, default=None)
+    delays = [delay for _, delay in _delays(record, begin, begin + float(options["for_s"]))]
+    return max(delays, default=None)
 
 
 def _falls(record: Record) -> list[tuple[float, float]]:
     """Return for each fall of the link's rate down its time, and the time of the next change."""
-    changes = [one for one in record["scenario"].get("change", []) if "rate" in one and one["direction"] == "down"]
-    rates = [paths.rate_bps(record["scenario"]["bottleneck"]), *(paths.rate_bps(one) for one in changes)]
-    times = [*(seconds(one["at"]) for one in changes), seconds(record["scenario"]["duration"])]
+    changes = [
+        change for change in record["scenario"].get("change", []) if "rate" in change and change["direction"] == "down"
+    ]
+    rates = [paths.rate_bps(record["scenario"]["bottleneck"]), *(paths.rate_bps(change) for change in changes)]
+    times = [*(seconds(change["at"]) for change in changes), seconds(record["scenario"]["duration"])]
     return [(times[at], times[at + 1]) for at in range(len(changes)) if rates[at + 1] < rates[at]]
 
 
@@ -82,7 +84,7 @@ def recovery_time_s(record: Record, options: Options) -> float | None:
 
     If no second has that before the rate changes again, it is the time until that change. Returns the mean over falls.
     """
-    found = []
+    times = []
     for begin, end in _falls(record):
         delays = _delays(record, begin, end)
         whole = range(int(end - begin))
@@ -90,32 +92,32 @@ def recovery_time_s(record: Record, options: Options) -> float | None:
         settled = (
             second + 1.0 for second, span in enumerate(spans) if span and fmean(span) < float(options["below_ms"])
         )
-        found.append(next(settled, end - begin))
-    return fmean(found) if found else None
+        times.append(next(settled, end - begin))
+    return fmean(times) if times else None
 
 
 def adapt_ms(record: Record, _: Options) -> float | None:
     """Return the time in ms from a fall of the rate to the end of the first interval with a drop, mean over falls."""
     series = record["series"]
-    drops = [sum(one) for one in zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True)]
-    found = []
+    drops = [sum(counts) for counts in zip(*(flow["dropped_packets"] for flow in series["flows"]), strict=True)]
+    delays_ms = []
     for begin, end in _falls(record):
         times = (time for time, count in zip(series["time_s"], drops, strict=True) if count and begin < time <= end)
-        found.append(1e3 * (next(times, end) - begin))
-    return fmean(found) if found else None
+        delays_ms.append(1e3 * (next(times, end) - begin))
+    return fmean(delays_ms) if delays_ms else None
 
 
 def transferred_kb(record: Record, options: Options) -> float | None:
     """Return the data that the flows received in ``phase``: after a rise of the rate (``jump``), or at other times."""
     series = record["series"]
-    changes = [one for one in record["scenario"].get("change", []) if "rate" in one]
-    rates = [paths.rate_bps(record["scenario"]["bottleneck"]), *(paths.rate_bps(one) for one in changes)]
-    begins = [0.0, *(seconds(one["at"]) for one in changes)]
+    changes = [change for change in record["scenario"].get("change", []) if "rate" in change]
+    rates = [paths.rate_bps(record["scenario"]["bottleneck"]), *(paths.rate_bps(change) for change in changes)]
+    begins = [0.0, *(seconds(change["at"]) for change in changes)]
     risen = [False, *(after > before for before, after in pairwise(rates))]
     kilobytes, before = 0.0, 0.0
     for time, *goodputs in zip(series["time_s"], *(flow["goodput_mbps"] for flow in series["flows"]), strict=True):
         phase = max(at for at, begin in enumerate(begins) if begin < time)
         if risen[phase] == (options["phase"] == "jump"):
-            kilobytes += math.fsum(one for one in goodputs if one is not None) * (time - before) * 125
+            kilobytes += math.fsum(goodput for goodput in goodputs if goodput is not None) * (time - before) * 125
         before = time
     return kilobytes

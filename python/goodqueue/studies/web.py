@@ -33,6 +33,6 @@ def _responses(record: Record) -> Iterator[tuple[int, float, bool | None]]:
         yield from zip(flow["bytes"], flow["response_ms"], flow["timeout"], strict=True)
 
 
-def _near(responses: list[tuple[int, float]], wanted: float) -> list[float]:
-    """Return the times of the responses whose size is near ``wanted``."""
-    return [time for size, time in responses if abs(size / wanted - 1) <= NEAR]
+def _near(responses: list[tuple[int, float]], size_wanted: float) -> list[float]:
+    """Return the times of the responses whose size is near ``size_wanted``."""
+    return [time for size, time in responses if abs(size / size_wanted - 1) <= NEAR]
