@@ -36,7 +36,7 @@ def load(folder: Path) -> Suite:
     queues = {name: str(line) for name, line in read_lines(top.table("queues")).items()}
     trials = tuple(_trial(table, facts, tests, beside, queues) for table in top.tables("experiment"))
     check_ids(top, [trial.experiment.id for trial in trials])
-    known = {trial.experiment.id: trial for trial in trials}
+    trials_by_id = {trial.experiment.id: trial for trial in trials}
     suite = Suite(
         folder=folder,
         key=about.text("key", folder.name),
@@ -47,7 +47,7 @@ def load(folder: Path) -> Suite:
         beside=beside,
         queues=queues,
         trials=trials,
-        rows=tuple(_row(table, known, beside) for table in top.tables("row")),
+        rows=tuple(_row(table, trials_by_id, beside) for table in top.tables("row")),
         words=read_words(top.table("words"), top.table("places")),
         published=facts,
         tolerances={unit: read_tolerance(table) for unit, table in top.inner("tolerance").items()},
@@ -68,9 +68,9 @@ def _trial(table: Table, facts: Published, tests: str, beside: Mapping[str, Line
     if tests == "qdisc":
         varied = table.flag("varied", False)
         return Trial(read_experiment(table, facts, beside, own_scenario=True), {}, (), varied)
-    place = table.table("tested")
-    sets = read_assignments(place, "set")
-    place.finish()
+    tested = table.table("tested")
+    sets = read_assignments(tested, "set")
+    tested.finish()
     if not sets:
         table.refuse("tested.set", 'missing; accepted: what the tested one stands in, { "traffic.0.cc" = "{}" }')
     under = table.texts("under", ())
@@ -88,7 +88,7 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
     for id_ in ids:
         if id_ not in trials:
             table.refuse("experiments", unknown(id_, trials))
-    answered = tuple(dict.fromkeys(one for id_ in ids for one in trials[id_].experiment.published))
+    answered = tuple(dict.fromkeys(experiment_id for id_ in ids for experiment_id in trials[id_].experiment.published))
     metrics = {metric.name for id_ in ids for metric in trials[id_].experiment.metrics.values()}
     shows = table.texts("shows", ())
     for name in shows:
@@ -98,10 +98,12 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
     if statement and statement not in STATEMENTS:
         table.refuse("statement", unknown(statement, STATEMENTS))
     not_run = table.text("not_run", "")
-    answers = [name for name, found in (("experiments", ids), ("statement", statement), ("not_run", not_run)) if found]
+    answers = [
+        name for name, answer in (("experiments", ids), ("statement", statement), ("not_run", not_run)) if answer
+    ]
     if len(answers) != 1:
-        found = " and ".join(answers) or "none"
-        table.refuse("", f"found {found} of experiments, statement and not_run; accepted: one of them")
+        answered_by = " and ".join(answers) or "none"
+        table.refuse("", f"found {answered_by} of experiments, statement and not_run; accepted: one of them")
     row = Row(
         section=section,
         title=table.text("title"),
@@ -111,10 +113,10 @@ def _row(table: Table, trials: Mapping[str, Trial], beside: Mapping[str, object]
         at=table.mapping("at"),
         shows=shows,
         checks=tuple(
-            _check(one, f"{section} {index}", answered, metrics, beside)
-            for index, one in enumerate(table.tables("check"), 1)
+            _check(check, f"{section} {index}", answered, metrics, beside)
+            for index, check in enumerate(table.tables("check"), 1)
         ),
-        figures=tuple(_figure(one) for one in table.tables("figure")),
+        figures=tuple(_figure(figure) for figure in table.tables("figure")),
         statement=statement,
         not_run=not_run,
     )
