@@ -17,10 +17,10 @@ def _server(_: Path) -> list[str]:
 
 
 def _one(file: Path) -> Record:
-    found = list(programs.records(str(file), None, 1))
-    if not found or not found[0]["flows"]:
+    records = list(programs.records(str(file), None, 1))
+    if not records or not records[0]["flows"]:
         raise UserError(str(file), "found no stream; accepted: the output of a test that ran")
-    return found[0]
+    return records[0]
 
 
 def _read(folder: Path) -> Told:
