@@ -34,29 +34,31 @@ def check(
         if lines.count(line) > 1:
             raise UserError("QDISC", f"found {quoted(line)} twice; accepted: each qdisc once")
     if not isinstance(base.get("bottleneck"), dict):
-        found = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
-        raise UserError(origins.get("bottleneck", file), f"bottleneck: found {found}; accepted: a table with a rate")
+        written = quoted(base["bottleneck"]) if "bottleneck" in base else "none"
+        raise UserError(origins.get("bottleneck", file), f"bottleneck: found {written}; accepted: a table with a rate")
     resolved, up = base, "bottleneck.up.qdisc"
     both = [line for line in lines if labels.BOTH in line]
     if both and up in origins and "qdisc" in (base["bottleneck"].get("up") or {}):
-        found = f"found for the way up beside {quoted(both[0])}, which names both"
-        raise UserError(origins[up], f"{found}; accepted: one of them")
+        written = f"found for the way up beside {quoted(both[0])}, which names both"
+        raise UserError(origins[up], f"{written}; accepted: one of them")
     for scenario, line in zip(scenarios(base, lines, [seed]), lines, strict=True):
-        said = f"QDISC {quoted(line)}"
-        own = {up: said} if line in both else {}
-        resolved = reading.resolve(scenario, file, {"bottleneck.qdisc": said, "seed": Option("seed"), **origins, **own})
+        where = f"QDISC {quoted(line)}"
+        where_up = {up: where} if line in both else {}
+        resolved = reading.resolve(
+            scenario, file, {"bottleneck.qdisc": where, "seed": Option("seed"), **origins, **where_up}
+        )
         for name in on:
             engines.check(name, resolved)
     return lines, resolved
 
 
-def against(asked: str | None, lines: Sequence[str]) -> str:
+def against(text: str | None, lines: Sequence[str]) -> str:
     """Return the line from which the others differ, one of ``lines``, or an empty text if nobody asks."""
-    if asked is None:
+    if text is None:
         return ""
-    line = " ".join(asked.removeprefix("qdisc=").split())
+    line = " ".join(text.removeprefix("qdisc=").split())
     if line not in lines:
-        raise UserError(Option("against"), f"found {quoted(asked)}; accepted: {', '.join(lines)}")
+        raise UserError(Option("against"), f"found {quoted(text)}; accepted: {', '.join(lines)}")
     return line
 
 
@@ -70,7 +72,7 @@ def correction(text: str | None) -> str:
 def command(
     lines: Sequence[str],
     file: str | None,
-    said: Mapping[str, Any],
+    values: Mapping[str, Any],
     sets: "Sets",
     *,
     seeds: int,
@@ -81,15 +83,15 @@ def command(
     correct: str | None,
     effect: bool = False,
 ) -> str:
-    """Return the command that repeats this comparison, with the options ``said`` and the keys ``sets``."""
+    """Return the command that repeats this comparison, with the options ``values`` and the keys ``sets``."""
     if isinstance(sets, Mapping):
-        others = {DECLARED[name].key: value for name, value in said.items() if name not in COMPARED}
+        others = {DECLARED[name].key: value for name, value in values.items() if name not in COMPARED}
         sets = [
             f"{key}={value if isinstance(value, str) else json.dumps(value)}"
             for key, value in {**others, **sets}.items()
         ]
     return options.command(
-        "compare", *lines, scenario=file, **{name: said.get(name) for name in COMPARED},
+        "compare", *lines, scenario=file, **{name: values.get(name) for name in COMPARED},
         engine=None if engine == "sim" else engine, against=against, correct=correct, effect=effect, seeds=seeds,
         seed=None if seed == FIRST_SEED else seed, set=sets, metric=metric,
     )  # fmt: skip
