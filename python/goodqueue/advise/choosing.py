@@ -76,19 +76,19 @@ def numbers(records: Sequence[Record]) -> Values:
 
     A page that never came counts as one that took as long as the run. So does a ping or a call without an answer.
     """
-    own = [{SINGLE_KEY: _single(record), CALL_KEY: _call(record)} for record in records]
-    each = [{**metrics.numbers(record), **one} for record, one in zip(records, own, strict=True)]
-    found = {}
+    felt_numbers = [{SINGLE_KEY: _single(record), CALL_KEY: _call(record)} for record in records]
+    each = [{**metrics.numbers(record), **extra} for record, extra in zip(records, felt_numbers, strict=True)]
+    complete = {}
     for felt in FELT:
-        values = [one[felt.key] for one in each]
+        values = [run_numbers[felt.key] for run_numbers in each]
         kinds = {metric.app for metric in metrics.METRICS if metric.key == felt.key}
         kinds |= {playout.KIND} if felt.key == CALL_KEY else set()
         if any(app["kind"] in kinds for app in records[0]["apps"]) or kinds <= {""}:
             worst = (
                 playout.WORST if felt.key == CALL_KEY else 1e-3 if felt.better == "high" else _measured_ms(records[0])
             )
-            found[felt.key] = [worst if value is None else value for value in values]
-    return found | {ADDED_KEY: [_added_ms(record) for record in records]}
+            complete[felt.key] = [worst if value is None else value for value in values]
+    return complete | {ADDED_KEY: [_added_ms(record) for record in records]}
 
 
 def _added_ms(record: Record) -> float:
@@ -122,10 +122,10 @@ def points(values: Values, uses: Sequence[str]) -> dict[str, list[float]]:
 
 
 def _points(felt: Felt, values: Values) -> list[float]:
-    found = values[felt.key]
+    run_values = values[felt.key]
     if felt.key == CALL_KEY:
-        return [value / MOS_POINT for value in found]
-    return [(1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH for value in found]
+        return [value / MOS_POINT for value in run_values]
+    return [(1 if felt.better == "high" else -1) * math.log(max(value, 1e-3)) / TENTH for value in run_values]
 
 
 Row = tuple[str, tuple[str, str], int, Values]
@@ -134,18 +134,18 @@ Row = tuple[str, tuple[str, str], int, Values]
 
 def rank(tried: Sequence[Row], uses: Sequence[str], chosen: int | None = None) -> list[Tried]:
     """Return the candidates with their points. The choice is ``chosen``, or the one that the rule picks."""
-    own = [points(values, uses) for *_, values in tried]
-    whole = [total(one) for one in own]
+    all_points = [points(values, uses) for *_, values in tried]
+    whole = [total(gained) for gained in all_points]
     best = max(whole, key=sum)
     choice = pick(tried, uses) if chosen is None else chosen
     return [
         Tried(
             label,
             *lines,
-            {key: _estimate(found) for key, found in values.items()},
+            {key: _estimate(run_values) for key, run_values in values.items()},
             difference(whole[at], whole[0]),
             difference(best, whole[at]),
-            gain(own[at], own[choice]),
+            gain(all_points[at], all_points[choice]),
             at == choice,
         )
         for at, (label, lines, _, values) in enumerate(tried)
@@ -154,8 +154,10 @@ def rank(tried: Sequence[Row], uses: Sequence[str], chosen: int | None = None) -
 
 def pick(tried: Sequence[Row], uses: Sequence[str]) -> int:
     """Return the index of the simplest candidate in whose place no other one is worth it."""
-    own = [points(values, uses) for *_, values in tried]
-    stay = [at for at, one in enumerate(own) if not any(gain(other, one).is_worth_it for other in own)]
+    all_points = [points(values, uses) for *_, values in tried]
+    stay = [
+        at for at, gained in enumerate(all_points) if not any(gain(other, gained).is_worth_it for other in all_points)
+    ]
     goodput = [sum(total(points(values, ("downloads",)))) for *_, values in tried]
     return min(stay, key=lambda at: (tried[at][2], -goodput[at]))
 
@@ -177,6 +179,6 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
 
 
 def _estimate(values: Sequence[float]) -> Estimate:
-    found = stats.estimate(values)
-    assert found is not None, "there is a seed"
-    return found
+    estimate = stats.estimate(values)
+    assert estimate is not None, "there is a seed"
+    return estimate

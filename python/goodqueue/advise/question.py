@@ -74,28 +74,32 @@ def ask(
     """Return the question of these options. Raises UserError."""
     kind = find(link)
     if kind is None:
-        known = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
-        raise UserError(Option("link"), f"found {quoted(link)}; accepted: {known}")
+        kinds = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
+        raise UserError(Option("link"), f"found {quoted(link)}; accepted: {kinds}")
     kind, interface = framed(kind, pppoe, vlan, overhead, wan)
     uses = tuple(word.strip() for word in use.split(","))
     for word in uses:
         if word not in USES or uses.count(word) > 1:
-            said = quoted(word) + (" twice" if word in USES else "")
-            raise UserError(Option("use"), f"found {said}; accepted: a list of {', '.join(USES)}, each once")
+            word_found = quoted(word) + (" twice" if word in USES else "")
+            raise UserError(Option("use"), f"found {word_found}; accepted: a list of {', '.join(USES)}, each once")
     if trace is not None and not kind.follows_file:
         raise UserError(
             Option("trace"), ["found with ", Option("link", link), "; accepted: with ", Option("link", "lte"), " or 5g"]
         )
-    found = _found(files)
-    down_bps = _rate(Option("down"), down, found.down_bps if found else None, trace)
-    up_bps = down_bps if kind.key == "wifi" and up is None else _rate(Option("up"), up, found.up_bps if found else None)
+    rates_found = _found(files)
+    down_bps = _rate(Option("down"), down, rates_found.down_bps if rates_found else None, trace)
+    up_bps = (
+        down_bps
+        if kind.key == "wifi" and up is None
+        else _rate(Option("up"), up, rates_found.up_bps if rates_found else None)
+    )
     if kind.key == "wifi" and cell(down_bps) is None:
         raise UserError(
             Option("down"), [f"found {quoted(down)} with ", WIFI, "; accepted: up to 189mbit, as 802.11n carries"]
         )
-    rtt_s = _time(Option("rtt"), rtt, 0.001, 2.0) if rtt is not None or not found else found.rtt_s
+    rtt_s = _time(Option("rtt"), rtt, 0.001, 2.0) if rtt is not None or not rates_found else rates_found.rtt_s
     if buffer is None:
-        buffer_s = (found.buffer_s if found else None) or kind.buffer_s
+        buffer_s = (rates_found.buffer_s if rates_found else None) or kind.buffer_s
     elif kind.key == "wifi":
         raise UserError(
             Option("buffer"), ["found with ", WIFI, "; accepted: without, as the driver's queue is what it is"]
@@ -105,7 +109,7 @@ def ask(
     usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.is_radio else (SEEDS, QUICK_SEEDS)
     count = seeds or usual[quick]
     every = tuple(range(seed, seed + count))
-    return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, found, interface)
+    return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, rates_found, interface)
 
 
 def _found(files: Sequence[str]) -> "Found | None":
@@ -116,8 +120,8 @@ def _found(files: Sequence[str]) -> "Found | None":
     return flent.found(files)
 
 
-def _rate(option: Option, text: str | None, measured: int | None, trace: str | None = None) -> int:
-    """Return the rate in ``text``, or the ``measured`` one, or the mean of the file ``trace``."""
+def _rate(option: Option, text: str | None, measured_bps: int | None, trace: str | None = None) -> int:
+    """Return the rate in ``text``, or ``measured_bps``, or the mean of the file ``trace``."""
     from goodqueue import _goodqueue
     from goodqueue.scenario import paths
     from goodqueue.show import notes
@@ -127,11 +131,11 @@ def _rate(option: Option, text: str | None, measured: int | None, trace: str | N
             raise UserError(option, [f"found {quoted(text)} beside ", Option("trace"), "; accepted: one of them"])
         return paths.rate_bps({"trace": trace})
     if text is None:
-        if measured is None:
+        if measured_bps is None:
             raise UserError(
                 option, ["missing; accepted: a rate such as 50mbit, or ", Option("flent", "FILE"), " that measured it"]
             )
-        return measured
+        return measured_bps
     try:
         bps = _goodqueue.rate_bps(text)
     except ValueError as error:
@@ -146,9 +150,9 @@ def _time(option: Option, text: str | None, least_s: float, most_s: float) -> fl
     from goodqueue import _goodqueue
 
     try:
-        found: float = _goodqueue.time_ns(text or RTT) / 1e9
+        time_s: float = _goodqueue.time_ns(text or RTT) / 1e9
     except ValueError as error:
         raise UserError(option, str(error)) from None
-    if not least_s <= found <= most_s:
+    if not least_s <= time_s <= most_s:
         raise UserError(option, f"found {quoted(text)}; accepted: {1000 * least_s:g}ms to {most_s:g}s")
-    return found
+    return time_s
