@@ -38,9 +38,9 @@ class Number:
         """Return the same fact within narrower bounds."""
         return replace(self, low=low, high=high, simplest=min(max(self.simplest, low), high))
 
-    def between(self, one: float, other: float) -> float:
+    def between(self, low: float, other: float) -> float:
         """Return the middle of two values."""
-        return math.sqrt(one * other) if self.is_log else (one + other) / 2
+        return math.sqrt(low * other) if self.is_log else (low + other) / 2
 
 
 @dataclass(frozen=True, slots=True)

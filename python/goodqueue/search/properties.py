@@ -44,12 +44,14 @@ def read(texts: Sequence[str]) -> Property:
     """Return the property that all of ``texts`` describe: names, or conditions. Raises UserError."""
     if not texts:
         raise UserError(Option("property"), f"found none; accepted: {', '.join(NAMED)}, or a condition")
-    found: list[Condition] = []
+    parsed: list[Condition] = []
     for text in texts:
-        place = Option("property", text)
+        where = Option("property", text)
         if text.isidentifier() and text not in NAMED:
             names = ", ".join(NAMED)
-            raise UserError(place, f"found {quoted(text)}; accepted: {names}, or a condition, {conditions.ACCEPTED}")
-        found += conditions.parse(NAMED.get(text, [text]), place)
-    named = {one.number for one in found}
-    return Property(found, worlds.main_of(sorted(named)), any(SERIES in one.metric.needs for one in found))
+            raise UserError(where, f"found {quoted(text)}; accepted: {names}, or a condition, {conditions.ACCEPTED}")
+        parsed += conditions.parse(NAMED.get(text, [text]), where)
+    number_keys = {condition.number for condition in parsed}
+    return Property(
+        parsed, worlds.main_of(sorted(number_keys)), any(SERIES in condition.metric.needs for condition in parsed)
+    )

@@ -38,8 +38,8 @@ MAINS = {"completion_": "transfer", "transfers": "transfer"}
 
 def main_of(numbers: Iterable[str]) -> str:
     """Return the kind of the first traffic for conditions about ``numbers``."""
-    found = (kind for begin, kind in MAINS.items() for name in numbers if name.startswith(begin))
-    return next(found, BULK)
+    mains = (kind for begin, kind in MAINS.items() for name in numbers if name.startswith(begin))
+    return next(mains, BULK)
 
 
 CBR_SHARE = (0.1, 2.0)
@@ -95,23 +95,23 @@ def build(world: World, choose: Choose) -> Scenario:
     duration = _number(choose, bounds["duration"])
     tables = [_first(world, choose)]
     tables += [table for slot in ("second", "third") if (table := _other(world, choose, slot, rate))]
-    found: Scenario = {"duration": f"{duration:.6g}s", "bottleneck": bottleneck, "path": {"rtt": f"{rtt:.6g}ms"}}
-    last = max(float(str(one.get("start", "0s")).removesuffix("s")) for one in tables)
-    found["warmup"] = "0s" if world.main == "transfer" else f"{min(last + SETTLING_S, duration / 2):.6g}s"
-    found["traffic"] = tables
+    scenario: Scenario = {"duration": f"{duration:.6g}s", "bottleneck": bottleneck, "path": {"rtt": f"{rtt:.6g}ms"}}
+    last = max(float(str(table.get("start", "0s")).removesuffix("s")) for table in tables)
+    scenario["warmup"] = "0s" if world.main == "transfer" else f"{min(last + SETTLING_S, duration / 2):.6g}s"
+    scenario["traffic"] = tables
     if hops := _hops(world, choose, tables):
-        found["hop"] = hops
+        scenario["hop"] = hops
     may_change = "changes" not in world.without and "bursts" not in bottleneck  # which has no rate to change
     if may_change and (changes := _changes(world, choose, rate, duration)):
-        found["change"] = changes
+        scenario["change"] = changes
     if world.needs_series:
-        found["series"] = {"interval": SERIES}
-    return found
+        scenario["series"] = {"interval": SERIES}
+    return scenario
 
 
 def is_too_large(scenario: Scenario) -> bool:
     """Return whether a run would take much longer than others: its link carries more than `MOST_PACKETS`."""
-    rates = [scenario["bottleneck"]["rate"], *(one["rate"] for one in scenario.get("change", ()))]
+    rates = [scenario["bottleneck"]["rate"], *(change["rate"] for change in scenario.get("change", ()))]
     most = max(float(str(rate).removesuffix("mbit")) for rate in rates)
     return most * 1e6 * float(str(scenario["duration"]).removesuffix("s")) / (8 * 1514) > MOST_PACKETS
 
@@ -187,10 +187,10 @@ def _hops(world: World, choose: Choose, tables: list[dict[str, Any]]) -> list[di
 
 
 def _changes(world: World, choose: Choose, rate: float, duration: float) -> list[dict[str, Any]]:
-    found = []
+    changes = []
     for number in range(int(_number(choose, world.bounds["changes"]))):
         share = _number(choose, Number(f"change.{number}.at", 0.2, 0.9, 0.5, "of the run"))
         factor = _number(choose, Number(f"change.{number}.factor", 0.1, 10, 1, "of the rate", is_log=True))
         new = min(max(float(f"{rate * factor:.4g}"), 0.1), 1000)
-        found.append({"at": f"{duration * share:.6g}s", "rate": f"{new:.6g}mbit"})
-    return sorted(found, key=lambda one: float(str(one["at"]).removesuffix("s")))
+        changes.append({"at": f"{duration * share:.6g}s", "rate": f"{new:.6g}mbit"})
+    return sorted(changes, key=lambda change: float(str(change["at"]).removesuffix("s")))
