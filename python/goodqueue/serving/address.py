@@ -26,7 +26,7 @@ def address(scenario: dict[str, Any], lines: Sequence[str]) -> str:
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the dotted keys with their values. A list of numbers or words is one value."""
-    is_tables = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    is_tables = isinstance(value, list) and all(isinstance(item, dict) for item in value)
     inner = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if is_tables else []
     if not inner:
         yield path, value

@@ -26,19 +26,19 @@ Lesson = dict[str, Any]
 
 def load(folder: str) -> list[Lesson]:
     """Return the lessons of the TOML files in ``folder``, in the order of their names. Raises UserError."""
-    place = Path(folder)
-    if not place.is_dir():
-        found = "found a file" if place.exists() else "not found"
-        raise UserError(folder, f"{found}; accepted: a folder of lessons (*.toml)")
-    files = sorted(place.glob("*.toml"))
+    path = Path(folder)
+    if not path.is_dir():
+        problem = "found a file" if path.exists() else "not found"
+        raise UserError(folder, f"{problem}; accepted: a folder of lessons (*.toml)")
+    files = sorted(path.glob("*.toml"))
     if not 1 <= len(files) <= MOST:
         raise UserError(folder, f"found {len(files)} lessons (*.toml); accepted: 1 to {MOST}")
     lessons = [_lesson(file) for file in files]
-    for number, (file, one) in enumerate(zip(files, lessons, strict=True)):
+    for number, (file, lesson) in enumerate(zip(files, lessons, strict=True)):
         for other, earlier in zip(files[:number], lessons, strict=False):
-            if one["title"] == earlier["title"]:
-                found = f"found {quoted(one['title'])}, as in {other.name}"
-                raise UserError(str(file), "title", f"{found}; accepted: a title that no other lesson has")
+            if lesson["title"] == earlier["title"]:
+                problem = f"found {quoted(lesson['title'])}, as in {other.name}"
+                raise UserError(str(file), "title", f"{problem}; accepted: a title that no other lesson has")
     return lessons
 
 
