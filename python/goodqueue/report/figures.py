@@ -26,35 +26,35 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str
     runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
     shown, directions = comparison.shown(), comparison.loaded()
     sides = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
-    found: list[tuple[str, str, str, Figure]] = []
+    figures: list[tuple[str, str, str, Figure]] = []
     felt = [metric for metric in shown if metric.is_felt and metric.is_main]
     if "felt" in kinds and felt and not comparison.is_asked:
         better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
-        found.append(("felt", "What a person feels", f"{sides}{better}", plots.estimates(comparison, felt)))
+        figures.append(("felt", "What a person feels", f"{sides}{better}", plots.estimates(comparison, felt)))
     for direction in directions:
         for kind, title, caption, drawn in _of_direction(
             comparison, direction, metrics.said(direction, directions), runs, kinds
         ):
-            found.append((kind if direction == directions[0] else f"{kind}-{direction}", title, caption, drawn))
+            figures.append((kind if direction == directions[0] else f"{kind}-{direction}", title, caption, drawn))
     if "tree" in kinds:
-        found += trees([Group(entry.label, list(entry.records)) for entry in comparison.entries])
+        figures += trees([Group(entry.label, list(entry.records)) for entry in comparison.entries])
     if "estimates" in kinds:
         if not comparison.is_asked:
-            shown = [one for one in shown if one.direction and (one.is_main or one.is_drawn)]
-        found.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
-    return found
+            shown = [metric for metric in shown if metric.direction and (metric.is_main or metric.is_drawn)]
+        figures.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
+    return figures
 
 
 def trees(groups: Sequence[Group]) -> list[tuple[str, str, str, Figure]]:
     """Return the tree of an Internet provider over time for each of the first `TREES` groups that have its series."""
-    found: list[tuple[str, str, str, Figure]] = []
+    figures: list[tuple[str, str, str, Figure]] = []
     for group in groups:
-        if len(found) < TREES and (drawn := tree.figure([group])) is not None:
+        if len(figures) < TREES and (drawn := tree.figure([group])) is not None:
             seed = next(record["seed"] for record in group.records if tree.of(record))
             caption = f"A row per node of the tree, in each direction; seed {seed}."
-            name = f"tree-{len(found) + 1}" if found else "tree"
-            found.append((name, f"Which node limits: {group.label}", caption, drawn))
-    return found
+            name = f"tree-{len(figures) + 1}" if figures else "tree"
+            figures.append((name, f"Which node limits: {group.label}", caption, drawn))
+    return figures
 
 
 def _of_direction(
