@@ -170,12 +170,12 @@ def cells(
         calibration.count(_loads(cell_scenarios, origin), workers)
     accepted_cells = []
     refused: list[UserError] = []
-    for values, made in zip(combined, cell_scenarios, strict=True):
+    for values, outcome in zip(combined, cell_scenarios, strict=True):
         at = {axis.key: value for axis, value in values if len(axis.values) > 1}
         try:
-            if isinstance(made, UserError):
-                raise made
-            scenario = scenarios.resolve(made[0], origin, made[1])
+            if isinstance(outcome, UserError):
+                raise outcome
+            scenario = scenarios.resolve(outcome[0], origin, outcome[1])
             engines.check(engine, scenario)
             accepted_cells.append(Cell(at, scenario))
         except UserError as error:
@@ -210,10 +210,10 @@ def _loads(
     cell_scenarios: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str
 ) -> Iterator[calibration.Probe]:
     """Yield the loads of the cells that are not refused for them."""
-    for made in cell_scenarios:
-        if not isinstance(made, UserError):
+    for outcome in cell_scenarios:
+        if not isinstance(outcome, UserError):
             with suppress(UserError):
-                yield from calibration.probes(made[0], origin, made[1])
+                yield from calibration.probes(outcome[0], origin, outcome[1])
 
 
 def value_of(text: str) -> Any:
