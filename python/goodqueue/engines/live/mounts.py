@@ -37,13 +37,13 @@ def see(names: dict[str, list[str]], resolver: str | None) -> None:
 
 def hosts(text: str, names: dict[str, list[str]]) -> str:
     """Return ``text`` of an /etc/hosts with ``names`` and their addresses. Older entries for these names go."""
-    kept = []
+    lines_left = []
     for line in text.splitlines():
         words = line.partition("#")[0].split()
         if left := [word for word in words[1:] if word not in names]:
-            kept.append(line if len(left) == len(words) - 1 else " ".join([words[0], *left]))
+            lines_left.append(line if len(left) == len(words) - 1 else " ".join([words[0], *left]))
     added = [f"{address} {name}" for name, addresses in names.items() for address in addresses]
-    return "\n".join([*kept, *added, ""])
+    return "\n".join([*lines_left, *added, ""])
 
 
 def _read(file: Path) -> str:

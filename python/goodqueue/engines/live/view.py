@@ -50,8 +50,8 @@ class View:
             since = self._before[0] if self._before else None
             grid.add_row(*row(direction, earlier, now), in_a_letter(direction, since, now))
         late = now["late_us"]
-        said = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
-        grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {said}"
+        lateness = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
+        grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {lateness}"
         grid.caption_justify = "left"
         self._before.append(now)
         while now["elapsed_s"] - self._before[0]["elapsed_s"] > LETTER_S:

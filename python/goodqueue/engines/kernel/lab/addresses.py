@@ -62,9 +62,9 @@ def of_route(route: int) -> tuple[int, int]:
     return first, first | _PLACE
 
 
-def listening(route: int, place: int) -> int:
-    """Return the listening port of the flow at ``place`` of the plan on ``route``."""
-    return _LISTENING | route << _ROUTE_BIT | place
+def listening(route: int, index: int) -> int:
+    """Return the listening port of flow ``index`` of the plan on ``route``."""
+    return _LISTENING | route << _ROUTE_BIT | index
 
 
 def place_of(ports: tuple[int, int]) -> int | None:
@@ -72,12 +72,12 @@ def place_of(ports: tuple[int, int]) -> int | None:
     return next((port & _PLACE for port in ports if port & _LISTENING), None)
 
 
-def ends(plan: Plan, place: int) -> Ends:
-    """Return the addresses and ports of the flow at ``place`` of the plan."""
-    flow = plan.flows[place]
+def ends(plan: Plan, index: int) -> Ends:
+    """Return the addresses and ports of flow ``index`` of the plan."""
+    flow = plan.flows[index]
     numbers = {"client": flow.user, "server": flow.server}
     return Ends(
         addresses={side: flow.addresses.get(side) or address(side, numbers[side]) for side in SIDES},
-        ports=tuple(listening(route, place) for route in flow.routes or [flow.route]),
-        first_port=_SENDING + place,
+        ports=tuple(listening(route, index) for route in flow.routes or [flow.route]),
+        first_port=_SENDING + index,
     )

@@ -177,11 +177,11 @@ class Plan:
     buffers: dict[str, str] = field(default_factory=dict)
     """``tcp_rmem`` and ``tcp_wmem`` where the scenario says them."""
 
-    def link(self, direction: str, place: int | None) -> Shaper | None:
-        """Return the link that packets of ``direction`` meet at ``place`` of the hops, or None if that is a wire."""
-        if place is None:
+    def link(self, direction: str, index: int | None) -> Shaper | None:
+        """Return the link that packets of ``direction`` meet at hop ``index``, or None if that is a wire."""
+        if index is None:
             return self.down if direction == "down" else self.up
-        return self.hops[place].link
+        return self.hops[index].link
 
     def links(self) -> list[Shaper]:
         """Return every link, those of hosts included."""
@@ -190,7 +190,7 @@ class Plan:
 
     def narrowest_bps(self, direction: str, route: Route) -> int | None:
         """Return the highest rate that packets of ``route`` can have, or None if they cross no link."""
-        crossed = [self.link(direction, place) for place in self.rows[direction] if place not in route.skips]
+        crossed = [self.link(direction, index) for index in self.rows[direction] if index not in route.skips]
         return min((link.fastest_bps for link in crossed if link is not None), default=None)
 
     @property
@@ -220,9 +220,9 @@ class Plan:
         down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
         hops = [Hop(**_with_link(hop)) for hop in data.pop("hops")]
         stacks = [Stack(**_with_link(stack)) for stack in data.pop("stacks")]
-        own = data.pop("own")
-        own = own and OwnPath(**own)
-        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, stacks=stacks, own=own, **data)
+        own_path = data.pop("own")
+        own_path = own_path and OwnPath(**own_path)
+        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, stacks=stacks, own=own_path, **data)
 
 
 def _with_link(data: dict[str, Any]) -> dict[str, Any]:
