@@ -142,7 +142,7 @@ def _rate(option: Option, text: str | None, measured_bps: int | None, trace: str
         raise UserError(option, str(error)) from None
     if not LEAST_BPS <= bps <= MOST_BPS:
         raise UserError(option, f"found {quoted(text)}; accepted: 128kbit to 10gbit")
-    notes.tell({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
+    notes.warn({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
     return bps
 
 

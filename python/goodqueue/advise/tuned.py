@@ -64,26 +64,26 @@ class Shaper:
         match = re.search(r"\brtt (\S+)", self.choice.lines(self.question)[0])
         return _goodqueue.time_ns(match[1]) / 1e6 if match else 1e3 * LARGE_RTT_S
 
-    def put(self, scenario: Scenario, values: Facts) -> None:
+    def put(self, scenario: Scenario, facts: Facts) -> None:
         """Set the lines of both directions in ``scenario``, in place."""
-        down, up = self.with_values(values).lines(self.question)
+        down, up = self.with_values(facts).lines(self.question)
         scenario["bottleneck"]["qdisc"] = down
         scenario["bottleneck"]["up"]["qdisc"] = up
 
-    def short(self, values: Facts) -> str:
+    def short(self, facts: Facts) -> str:
         """Return the words of cake that a person would change."""
-        down, up = (kbit(bps) for bps in self.with_values(values).rates_bps(self.question))
-        return f"bandwidth {down} down and {up} up, rtt {float(values.get('rtt', self._rtt_ms)):g}ms"
+        down, up = (kbit(bps) for bps in self.with_values(facts).rates_bps(self.question))
+        return f"bandwidth {down} down and {up} up, rtt {float(facts.get('rtt', self._rtt_ms)):g}ms"
 
-    def with_values(self, values: Facts) -> Candidate:
-        """Return the candidate of the answer with ``values``."""
+    def with_values(self, facts: Facts) -> Candidate:
+        """Return the candidate of the answer with ``facts``."""
         candidate = self.choice
-        if "share" in values:
-            share = float(values["share"])
+        if "share" in facts:
+            share = float(facts["share"])
             candidate = candidate.at(share, share * candidate.up / candidate.down)
-        if "rtt" in values:
+        if "rtt" in facts:
             down, up = (
-                f"{_without_rtt(words)} rtt {values['rtt']:g}ms" for words in (candidate.words_down, candidate.words_up)
+                f"{_without_rtt(words)} rtt {facts['rtt']:g}ms" for words in (candidate.words_down, candidate.words_up)
             )
             candidate = replace(candidate, words_down=down.strip(), words_up=up.strip())
         return candidate

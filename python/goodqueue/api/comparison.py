@@ -278,7 +278,7 @@ def compare(
     if names:
         numbers.check(wanted, [resolved])
     first = request.against(against, lines)
-    notes.tell(base, origins, lines)
+    notes.warn(base, origins, lines)
     with terminal.progress(f"{len(lines)} qdiscs x {seeds} seeds") as progress:
         result = comparing.compare(base, lines, range(seed, seed + seeds), workers, progress, on, wanted, first, by)
     command = request.command(

@@ -225,6 +225,6 @@ def run(
     base, origins = asking.scenario_of(scenario, sets | {"seed": seed})
     name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
     resolved = reading.resolve(base, "" if name == "run" else name, origins)
-    notes.tell(base, origins)
+    notes.warn(base, origins)
     with terminal.progress("simulating" if on == "sim" else f"engine {on}") as progress:
         return Run(engines.threaded(on, threads)(resolved, progress, Event()), name)

@@ -202,7 +202,7 @@ def sweep(
     cells = grids.cells(base, axes, "" if name == "sweep" else name, on, mixed, workers)
     if metric is not None:
         numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
+    notes.warn_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grids.MIX])
     kept = asking.kept(store)
     plan = carrying.Plan(name, base, axes, cells, on, wanted, seed, seeds, None, first, by, mixed)
     shows = terminal.progress if progress else terminal.silent

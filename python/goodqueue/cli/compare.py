@@ -112,7 +112,7 @@ def compare(
         base, origins = scenario_of(scenario, said, sets or [])
         lines, resolved = request.check(base, qdiscs, seed, scenario or "", origins, on)
     first = request.against(against, lines)
-    notes.tell(base, origins, lines)
+    notes.warn(base, origins, lines)
     if out is not None:
         output.check(out, force)
         output.spare(out, read)

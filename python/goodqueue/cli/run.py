@@ -118,7 +118,7 @@ def run(
     with inputs.noted() as read:
         base, origins = scenario_of(scenario, said, sets or ())
         resolved = resolve(base, scenario, origins)
-        notes.tell(base, origins)
+        notes.warn(base, origins)
     with asked(trace, trace_at, trace_snap, engines.kind(name), force, read) as capture:
         runs = engines.threaded(name, threads) if capture is None else engines.traced(name, capture)
         if qlog is not None:

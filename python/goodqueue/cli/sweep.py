@@ -119,7 +119,7 @@ def sweep(
     cells = grid.cells(base, axes, scenario, on, mixes, jobs)
     if metric:
         numbers.check(wanted, [cell.scenario for cell in cells if cell.scenario is not None])
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
+    notes.warn_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
     origin = f"--store {store}"
     planned.check_beside(out, force, store)
     if store is not None:

@@ -135,19 +135,19 @@ def _check_times(grid: list[float], samples: Mapping[str, list[Sample]], name: s
             raise UserError(name, f"{what}: found a time {far:g} s from the beginning; accepted: {accepted}")
 
 
-def _column(values: Any, length: int, where: str) -> list[float | None]:
-    if not isinstance(values, list) or len(values) != length:
-        what = f"{len(values)} values" if isinstance(values, list) else quoted(values)
+def _column(data: Any, length: int, where: str) -> list[float | None]:
+    if not isinstance(data, list) or len(data) != length:
+        what = f"{len(data)} values" if isinstance(data, list) else quoted(data)
         raise UserError(where, f"found {what}; accepted: as many as x_values, {length}")
-    return [None if value is None else finite(value, where) for value in values]
+    return [None if value is None else finite(value, where) for value in data]
 
 
-def _samples(values: Any, where: str) -> list[Sample]:
+def _samples(data: Any, where: str) -> list[Sample]:
     """Return the numbers of each sample, those in its tables included. Text is dropped."""
-    if not isinstance(values, list):
-        raise UserError(where, f"found {quoted(values)}; accepted: a list")
+    if not isinstance(data, list):
+        raise UserError(where, f"found {quoted(data)}; accepted: a list")
     samples = []
-    for value in values:
+    for value in data:
         if not isinstance(value, dict):
             raise UserError(where, f"found {quoted(value)}; accepted: a table with the key t")
         if "t" in value:

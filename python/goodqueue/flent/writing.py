@@ -170,8 +170,8 @@ def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str
     within = places < len(grid)
     counts = np.bincount(places[within], minlength=len(grid))
 
-    def mean(values: "NDArray[np.float64]", of: "NDArray[np.bool_]") -> Values:
-        sums = np.bincount(places[within & of], weights=values[within & of], minlength=len(grid))
+    def mean(array: "NDArray[np.float64]", of: "NDArray[np.bool_]") -> Values:
+        sums = np.bincount(places[within & of], weights=array[within & of], minlength=len(grid))
         numbers = np.bincount(places[within & of], minlength=len(grid))
         return [round(float(total / n), 6) if n else None for total, n in zip(sums, numbers, strict=True)]
 

@@ -62,14 +62,19 @@ Lines = Mapping[str, Estimates]
 
 
 def figure(
-    by_title: Mapping[str, Lines], values: Mapping[str, str], axis: str, metric: Metric, called: str, title: str = ""
+    by_title: Mapping[str, Lines],
+    value_names: Mapping[str, str],
+    axis: str,
+    metric: Metric,
+    called: str,
+    title: str = "",
 ) -> Figure:
-    """Draw the mean of ``metric`` with its 95 % confidence interval along ``values``, in one panel per title.
+    """Draw the mean of ``metric`` with its 95 % confidence interval along the values, in one panel per title.
 
-    Each of ``values`` has a name. ``axis`` is the label of the axis, or empty if the names explain themselves.
-    ``called`` is the label of the metric.
+    ``value_names`` has the values with their names. ``axis`` is the label of the axis, or empty if the names explain
+    themselves. ``called`` is the label of the metric.
     """
-    scale = scale_of(list(values))
+    scale = scale_of(list(value_names))
     labels = list(dict.fromkeys(label for lines in by_title.values() for label in lines))
     looks = style.looks(labels)
     with style.look():
@@ -80,7 +85,7 @@ def figure(
             for index, (label, look) in enumerate(zip(labels, looks, strict=True)):
                 if label in lines:
                     _line(ax, lines[label], scale, scale.shifted(index, len(labels)), look)
-        _ticks(places, scale, [values[value] for value in scale.values])
+        _ticks(places, scale, [value_names[value] for value in scale.values])
         joined = scale.is_numeric
         panels.label_axes(places, axis, f"{called} ({metric.unit})" if metric.unit else called)
         if labels == [""]:

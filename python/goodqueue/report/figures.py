@@ -58,14 +58,14 @@ def trees(groups: Sequence[Group]) -> list[tuple[str, str, str, Figure]]:
 
 
 def _of_direction(
-    comparison: Comparison, direction: str, at: str, runs: str, kinds: Collection[str]
+    comparison: Comparison, direction: str, at: str, repeats: str, kinds: Collection[str]
 ) -> Iterator[tuple[str, str, str, Figure]]:
     """Yield the figures of the queue and the flows of one direction, each after its kind. Titles end in ``at``."""
     entries = comparison.entries
     spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[direction])]
     if "delay-cdf" in kinds and spread:
         caption = (
-            f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
+            f"Share of packets that queued for at most a given time; all seeds pooled, {repeats}. Marks: median, p95."
         )
         yield "delay-cdf", f"How long packets queue{at}", caption, delay.cdf(spread, what=f"queueing delay{at}")
     first = [(entry.label, entry.records[0]) for entry in entries]
@@ -80,7 +80,7 @@ def _of_direction(
     goodput = metrics.of_direction("goodput_mbps", direction)
     if "delay-goodput" in kinds and any(value is not None for entry in entries for value in entry.values[goodput]):
         caption = (
-            f"A point per run; the large mark is the median, the ellipse one standard deviation. {runs}. After "
+            f"A point per run; the large mark is the median, the ellipse one standard deviation. {repeats}. After "
             "RFC 7928, section 2.7."
         )
         yield (
@@ -90,5 +90,5 @@ def _of_direction(
             plots.delay_against_goodput(comparison, direction=direction),
         )
     if "flow-goodput" in kinds and (flows := plots.goodput_by_flow(comparison, direction=direction)):
-        caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {runs}."
+        caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {repeats}."
         yield "flow-goodput", f"Who gets how much{at}", caption, flows

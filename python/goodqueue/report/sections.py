@@ -283,7 +283,7 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
         if claim["verdict"] != "not_run"
     ]
     if (model := verdicts.get("trivial")) and model["n"]:
-        counts.insert(1, trivial.told(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
+        counts.insert(1, trivial.sentence(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
     columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
     return _section(
         title=f"Study {data['study']}",
@@ -295,10 +295,10 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
     )
 
 
-def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
+def _published(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return one table per published scenario with measurements, with one row per value."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    for value in values:
+    for value in rows:
         if value["measured"] is not None:
             groups.setdefault(value["scenario"], []).append(value)
     return [_beside(scenario.rpartition("/")[2], group) for scenario, group in groups.items()]

@@ -45,22 +45,22 @@ def base(
     return scenario, origins
 
 
-def _put(scenario: Scenario, values: Mapping[str, Any]) -> dict[str, Place]:
-    """Set the keys of the options in ``values`` in ``scenario``, and return the option of each."""
-    every = ((DECLARED[name].key, value, Option(name)) for name, value in values.items())
+def _put(scenario: Scenario, given: Mapping[str, Any]) -> dict[str, Place]:
+    """Set the keys of the options ``given`` in ``scenario``, and return the option of each."""
+    every = ((DECLARED[name].key, value, Option(name)) for name, value in given.items())
     return {reading.put(scenario, key, value, option): option for key, value, option in every}
 
 
-def _described(values: Mapping[str, Any]) -> tuple[Scenario, dict[str, Place]]:
-    """Return the scenario of the options in ``values``, with defaults of the others, and the origins of its keys."""
-    replaced = {DECLARED[name].instead_of for name in values}
+def _described(given: Mapping[str, Any]) -> tuple[Scenario, dict[str, Place]]:
+    """Return the scenario of the options ``given``, with the defaults of the others, and the origins of its keys."""
+    replaced = {DECLARED[name].instead_of for name in given}
     usual = {
         option.name: option.default
         for option in DECLARED.values()
         if option.default is not None and option.name not in replaced
     }
-    of_traffic = {name: value for name, value in values.items() if DECLARED[name].of_traffic}
-    plain = {name: value for name, value in {**usual, **values}.items() if not DECLARED[name].of_traffic}
+    of_traffic = {name: value for name, value in given.items() if DECLARED[name].of_traffic}
+    plain = {name: value for name, value in {**usual, **given}.items() if not DECLARED[name].of_traffic}
     scenario: Scenario = {"duration": "", "warmup": "", "bottleneck": {}, "path": {}}
     origins = _put(scenario, plain)
     cell, stations = of_traffic.pop("wifi", None), of_traffic.pop("stations", None)

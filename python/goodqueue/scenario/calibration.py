@@ -120,7 +120,7 @@ def count(probes_asked: Iterable[Probe], workers: int | None = None) -> None:
         if left:
             left[0][1][1].say("counting the users that it takes")
 
-    def tell(index: int, result: str | BaseException) -> None:
+    def finish(index: int, result: str | BaseException) -> None:
         ended[index] = result
         while left and left[0][0] in ended:
             position, (key, probe) = left.popleft()
@@ -136,7 +136,7 @@ def count(probes_asked: Iterable[Probe], workers: int | None = None) -> None:
 
     if waiting:
         begin()
-        run.each([probe.asked for probe in waiting.values()], tell, workers, engine=_search, failed=tell)
+        run.each([probe.asked for probe in waiting.values()], finish, workers, engine=_search, failed=finish)
 
 
 def _loads(scenario: Scenario) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -84,7 +84,7 @@ def name_of(line: str) -> str:
     return next(iter(split_stab(line)[1]), "")
 
 
-def told(line: str) -> str:
+def shortened(line: str) -> str:
     """Return ``line`` as a person reads it: of a tree of many classes the first command, and how many there are."""
     commands = line.split("; ") if name_of(line) == TREE else []
     return f"{commands[0]}; … ({len(commands)} commands)" if len(commands) > 1 else line

@@ -65,9 +65,9 @@ Choose = Callable[[Fact], Value]
 class Chosen:
     """Chooses the values that are given, and the simplest for all others. It notes what it was asked for."""
 
-    def __init__(self, values: Facts) -> None:
-        """Choose from ``values``."""
-        self._values = values
+    def __init__(self, facts: Facts) -> None:
+        """Choose from ``facts``."""
+        self._values = facts
         self.asked: dict[str, Fact] = {}
         self.facts: dict[str, Value] = {}
 

@@ -32,19 +32,19 @@ class Line:
     line: str
     ranges: Sequence[Range]
 
-    def put(self, scenario: Scenario, values: Facts) -> None:
-        """Set the line with ``values`` in ``scenario``, in place. Raises UserError."""
+    def put(self, scenario: Scenario, facts: Facts) -> None:
+        """Set the line with ``facts`` in ``scenario``, in place. Raises UserError."""
         scenario["bottleneck"]["qdisc"] = self.line
-        named_ranges = [range_ for range_ in self.ranges if name(range_) in values]
-        ranges.put(scenario, named_ranges, [float(values[name(range_)]) for range_ in named_ranges])
+        named_ranges = [range_ for range_ in self.ranges if name(range_) in facts]
+        ranges.put(scenario, named_ranges, [float(facts[name(range_)]) for range_ in named_ranges])
 
-    def short(self, values: Facts) -> str:
+    def short(self, facts: Facts) -> str:
         """Return the line as a person would write it: what was tuned, after the line that was given."""
         words = self.line.split()
         for range_ in self.ranges:
-            if name(range_) not in values:
+            if name(range_) not in facts:
                 continue
-            text = range_.text(float(values[name(range_)]))
+            text = range_.text(float(facts[name(range_)]))
             if name(range_) in words[:-1]:
                 words[words.index(name(range_)) + 1] = text
             else:

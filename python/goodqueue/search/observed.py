@@ -118,6 +118,6 @@ def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, 
     yield "ping_loss_percent", 100 * lost / sent
 
 
-def observations(values: Numbers) -> list[Observed]:
-    """Return ``values`` with the error of each number."""
-    return [Observed(name, value, error(name, value)) for name, value in values.items()]
+def observations(numbers: Numbers) -> list[Observed]:
+    """Return ``numbers`` with the error of each number."""
+    return [Observed(name, value, error(name, value)) for name, value in numbers.items()]

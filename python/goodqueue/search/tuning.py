@@ -63,12 +63,12 @@ class Tuned(Protocol):
         """The parameters that vary."""
         ...
 
-    def put(self, scenario: Scenario, values: Facts) -> None:
-        """Set what is tuned in ``scenario``, in place: with ``values``, or as it was given if there are none."""
+    def put(self, scenario: Scenario, facts: Facts) -> None:
+        """Set what is tuned in ``scenario``, in place: with ``facts``, or as it was given if there are none."""
         ...
 
-    def short(self, values: Facts) -> str:
-        """Return what is tuned as a person would write it, with ``values`` or as it was given."""
+    def short(self, facts: Facts) -> str:
+        """Return what is tuned as a person would write it, with ``facts`` or as it was given."""
         ...
 
 
@@ -183,9 +183,9 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Tun
     return _judged(plan, run, base, tried)
 
 
-def _with_line(scenario: Scenario, plan: Plan, values: Facts) -> Scenario:
+def _with_line(scenario: Scenario, plan: Plan, facts: Facts) -> Scenario:
     changed = copy.deepcopy(scenario)
-    plan.tuned.put(changed, values)
+    plan.tuned.put(changed, facts)
     return changed
 
 
@@ -211,12 +211,12 @@ class _Side:
         )
 
 
-def _candidate(plan: Plan, values: Facts, records: dict[str, Record] | None, beside: dict[str, Record]) -> Candidate:
-    line = plan.tuned.short(values)
+def _candidate(plan: Plan, facts: Facts, records: dict[str, Record] | None, beside: dict[str, Record]) -> Candidate:
+    line = plan.tuned.short(facts)
     if records is None:
-        return Candidate(line, values, tuple(REFUSED for _ in plan.goals), -REFUSED)
+        return Candidate(line, facts, tuple(REFUSED for _ in plan.goals), -REFUSED)
     means = [mean(goal.gain(records[key], beside[key]) for key in beside) for goal in plan.goals]
-    return Candidate(line, values, tuple(REFUSED if gain is None else gain for gain in means), _missed(plan, records))
+    return Candidate(line, facts, tuple(REFUSED if gain is None else gain for gain in means), _missed(plan, records))
 
 
 def _missed(plan: Plan, records: dict[str, Record]) -> float:

@@ -28,18 +28,18 @@ BOTH = ("down", "up")
 EXAMPLES = {"host": 'host = "alice"', "server": 'server = "cdn"'}
 
 
-def notes(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def notes(scenario: Scenario, grid: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield a note for each word that has no effect on the traffic of the unresolved ``scenario``.
 
-    ``values`` has the values of a grid by their keys. They replace the scenario's own.
+    ``grid`` has the values of a grid by their keys. They replace the scenario's own.
     """
     traffic = [source for source in scenario.get("traffic", []) if isinstance(source, dict)]
     examples = {key for source in traffic for key in EXAMPLES if key in source}
-    examples |= {key for key in EXAMPLES if any(path.rpartition(".")[2] == key for path in values)}
+    examples |= {key for key in EXAMPLES if any(path.rpartition(".")[2] == key for path in grid)}
     if not traffic or examples == {*EXAMPLES}:
         return
     is_parallel = any(kinds()[source["kind"]].in_parallel for source in traffic)
-    for line, direction in _lines(scenario, values):
+    for line, direction in _lines(scenario, grid):
         word = _word(line)
         needed = {
             _key(end, pair)
@@ -84,11 +84,11 @@ def _word(line: str) -> str:
     return next((word for word in reversed(words[words.index("cake") :]) if word in WORDS), "")
 
 
-def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
+def _lines(scenario: Scenario, grid: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield each qdisc line and the directions of the packets that cross it."""
     bottleneck: dict[str, Any] = scenario.get("bottleneck", {})
-    up = values.get("bottleneck.up.qdisc") or [line for line in [bottleneck.get("up", {}).get("qdisc")] if line]
-    for line in values.get("bottleneck.qdisc") or [bottleneck.get("qdisc") or ""]:
+    up = grid.get("bottleneck.up.qdisc") or [line for line in [bottleneck.get("up", {}).get("qdisc")] if line]
+    for line in grid.get("bottleneck.qdisc") or [bottleneck.get("qdisc") or ""]:
         for half, direction in zip(directions(line), BOTH, strict=False):
             yield half, BOTH if not up and half == line else (direction,)
     yield from ((line, ("up",)) for line in up)
@@ -96,4 +96,4 @@ def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[
         for index, table in enumerate(scenario.get(name, [])):
             lines = [table["qdisc"]] if "qdisc" in table else []
             crossing = BOTH if "hop" in table else (table.get("direction", "down"),)
-            yield from ((line, crossing) for line in values.get(f"{name}.{index}.qdisc") or lines)
+            yield from ((line, crossing) for line in grid.get(f"{name}.{index}.qdisc") or lines)

@@ -43,10 +43,10 @@ def directions(line: str) -> list[str]:
     return line.split(BOTH, 1)
 
 
-def _halves(lines: Sequence[str], names: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
-    """Return the names of ``lines`` whose halves ``names`` shortens."""
-    downs = names([directions(line)[0] for line in lines])
-    ups = names([up for line in lines for up in directions(line)[1:]])
+def _halves(lines: Sequence[str], shorten: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
+    """Return the names of ``lines`` whose halves ``shorten`` shortens."""
+    downs = shorten([directions(line)[0] for line in lines])
+    ups = shorten([up for line in lines for up in directions(line)[1:]])
     return {
         line: BOTH.join([downs[down], *(ups[half] for half in up)])
         for line in lines

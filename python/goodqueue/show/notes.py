@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from goodqueue.errors import warn
+from goodqueue import errors
 from goodqueue.record import Scenario
 from goodqueue.scenario import Origins, commands, paths
 from goodqueue.show import changes, isolation
@@ -22,7 +22,7 @@ BARE = re.compile(r"\d*\.?\d+")
 """A number without a unit."""
 
 
-def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
+def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
     There is also a note for each word of `cake` that has no effect on the traffic, and for each word of a class that a
@@ -38,8 +38,8 @@ def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
 
 
-def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Write the notes of `tell` for a scenario, and for the values that the ``axes`` of a sweep give its keys."""
+def warn_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Write the notes of `warn` for a scenario, and for the values that the ``axes`` of a sweep give its keys."""
     from goodqueue.files.inputs import parse_value
 
     notes = [*_of_table(scenario, "", {}, [key for key, _ in axes])]
@@ -109,7 +109,7 @@ def _bps(text: object) -> int | None:
 
 def _write(notes: Sequence[str]) -> None:
     for note in dict.fromkeys(notes):
-        warn(f"note: {note}")
+        errors.warn(f"note: {note}")
 
 
 def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str] = ()) -> Iterator[str]:

@@ -161,7 +161,7 @@ def _queue_table(title: str, queues: Mapping[str, Queue], head: str) -> Table:
         }
         for name, queue in queues.items()
     ]
-    notes = [f"{name}: {discipline.told(queue['qdisc'])}{_ring(queue)}" for name, queue in queues.items()]
+    notes = [f"{name}: {discipline.shortened(queue['qdisc'])}{_ring(queue)}" for name, queue in queues.items()]
     notes += [f"{name}: {_card(queue['card'])}" for name, queue in queues.items() if "card" in queue]
     return Table.of(title, rows, notes, (head, "qdisc"))
 

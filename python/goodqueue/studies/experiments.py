@@ -239,13 +239,13 @@ def _options(compute: str, table: Table) -> dict[str, str | float]:
     return options
 
 
-def read_words(names: Table, places: Table) -> Words:
-    """Return the names of things (the table ``names``) and the words for points (``places``)."""
+def read_words(name_table: Table, places: Table) -> Words:
+    """Return the names of things (``name_table``) and the words for points (``places``)."""
     words: dict[str, str | Mapping[str, str]] = {}
     for name, content in places.content.items():
         inner = places.table(name) if isinstance(content, dict) else None
         words[name] = {value: inner.text(value) for value in inner.content} if inner else places.text(name)
-    return Words({name: names.text(name) for name in names.content}, words)
+    return Words({name: name_table.text(name) for name in name_table.content}, words)
 
 
 def read_tolerance(table: Table) -> Tolerance:

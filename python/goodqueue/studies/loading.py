@@ -78,7 +78,7 @@ def _exclusion(table: Table, facts: Published) -> Exclusion:
     return exclusion
 
 
-def _words(names: Table, places: Table, facts: Published, experiments: tuple[Experiment, ...]) -> Words:
+def _words(name_table: Table, places: Table, facts: Published, experiments: tuple[Experiment, ...]) -> Words:
     terms = [term for claim in facts.claims for term in (claim.left, claim.right, *claim.items) if term]
     points = [*(value.at for value in facts.values), *(term.at for term in terms)]
     points += [point for claim in facts.claims for point in claim.points]
@@ -88,11 +88,11 @@ def _words(names: Table, places: Table, facts: Published, experiments: tuple[Exp
     )
     known_names = parameters | {name for value in facts.values for name in (value.algorithm, value.metric)}
     known_names.update(name for term in terms for name in (*(term.algorithms or ()), *(term.metrics or ())))
-    for table, accepted in ((names, known_names), (places, parameters)):
+    for table, accepted in ((name_table, known_names), (places, parameters)):
         for name in table.content:
             if name not in accepted:
                 table.refuse(name, unknown(name, sorted(accepted)))
-    return read_words(names, places)
+    return read_words(name_table, places)
 
 
 def _decision(table: Table) -> Decision:

@@ -207,16 +207,18 @@ def _half_digit(number: Any) -> float:
     return 0.5 * 10.0 ** min(0, int(exponent))
 
 
-def _rounded_alike(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return ``values`` with each row's finest digit. Example: 0.42, 0.04 and 0.1 have two decimals (0.1 was 0.10).
+def _rounded_alike(published: Sequence[Value]) -> tuple[Value, ...]:
+    """Return ``published`` with each row's finest digit. Example: 0.42, 0.04 and 0.1 have two decimals (0.1 was 0.10).
 
     A row has the printed values of one metric at one point.
     """
     rows: dict[str, list[float]] = {}
-    for value in values:
+    for value in published:
         if value.half_digit:
             rows.setdefault(_row(value), []).append(value.half_digit)
-    return tuple(replace(value, half_digit=min(rows[_row(value)])) if value.half_digit else value for value in values)
+    return tuple(
+        replace(value, half_digit=min(rows[_row(value)])) if value.half_digit else value for value in published
+    )
 
 
 def _row(value: Value) -> str:

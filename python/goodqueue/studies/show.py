@@ -261,7 +261,9 @@ def counts(outcome: Outcome) -> list[str]:
     sentences = [f"Values: {verdicts}, of {len(values)} compared." if values else "Values: none compared."]
     if outcome.trivial:
         here = sum(judged.verdict == "reproduced" for judged in outcome.values if judged.value.id in outcome.trivial)
-        sentences.append(trivial.told(here, list(outcome.trivial.values()).count("reproduced"), len(outcome.trivial)))
+        sentences.append(
+            trivial.sentence(here, list(outcome.trivial.values()).count("reproduced"), len(outcome.trivial))
+        )
     if claims:
         decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"
         reasons = "; ".join(f"{len(group)}: {reason}" for reason, group in untested(outcome).items())

@@ -41,9 +41,9 @@ def scores(outcome: Outcome) -> list[Score]:
     return sorted(rows, key=lambda score: score.order)
 
 
-def _score(name: str, parts: dict[str, str], values: Sequence[Judged], claims: Sequence[JudgedClaim]) -> Score:
+def _score(name: str, parts: dict[str, str], judged: Sequence[Judged], claims: Sequence[JudgedClaim]) -> Score:
     holding = tuple(claim.claim.id.rpartition("/")[2] for claim in claims if claim.verdict == "holds")
-    return Score(name, parts, holding, sum(value.verdict == "reproduced" for value in values))
+    return Score(name, parts, holding, sum(value.verdict == "reproduced" for value in judged))
 
 
 def tables(outcome: Outcome) -> list[Table]:

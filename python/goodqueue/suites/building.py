@@ -110,12 +110,14 @@ def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator
 def claim_of(check: Check, subject: str) -> Claim:
     """Return the claim of ``check`` on ``subject``, which replaces the missing algorithm of its terms."""
 
-    def told(term: Term | None) -> Term | None:
+    def of_subject(term: Term | None) -> Term | None:
         return replace(term, algorithms=term.algorithms or (subject,)) if term and term.is_lookup else term
 
     claim = check.claim
     items = tuple(replace(item, algorithms=item.algorithms or (subject,)) for item in claim.items)
-    return replace(claim, id=f"{claim.id} {subject}", left=told(claim.left), right=told(claim.right), items=items)
+    return replace(
+        claim, id=f"{claim.id} {subject}", left=of_subject(claim.left), right=of_subject(claim.right), items=items
+    )
 
 
 def compares_itself(check: Check, subject: str) -> bool:

@@ -122,7 +122,7 @@ def metrics(experiment: Experiment, sets: Mapping[str, str]) -> dict[str, Metric
     before = [index for index, table in enumerate(flows) if table["kind"] != BULK]
     after = [index for index, table in enumerate(flows) if table["kind"] != BULK or id(table) in stands_in]
 
-    def told(metric: Metric) -> Metric:
+    def counted_after(metric: Metric) -> Metric:
         part, index, rest = [*metric.record.split(".", 2), "", ""][:3]
         if part == "apps" and int(index) < len(before):
             return replace(metric, record=f"apps.{after.index(before[int(index)])}.{rest}")
@@ -131,4 +131,4 @@ def metrics(experiment: Experiment, sets: Mapping[str, str]) -> dict[str, Metric
             return replace(metric, record=path, scale=metric.scale * SEGMENT_BYTES)
         return metric
 
-    return {name: told(metric) for name, metric in experiment.metrics.items()}
+    return {name: counted_after(metric) for name, metric in experiment.metrics.items()}

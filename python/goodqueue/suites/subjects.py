@@ -53,7 +53,7 @@ def read(suite: Suite, lines: Sequence[str], stack: str = "") -> list[Subject]:
         raise UserError(f"suite {suite.key}", f"no {missing}; accepted: one or several, such as {example}")
     subjects = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, Subject(name)) for name in names]
     if suite.tests == "qdisc":
-        notes.tell({}, {}, names)
+        notes.warn({}, {}, names)
     return subjects
 
 

@@ -187,7 +187,7 @@ def cells(
 
 
 def _made(
-    base: Scenario, values: Sequence[tuple[Axis, str]], mixed: Sequence[Mix]
+    base: Scenario, settings: Sequence[tuple[Axis, str]], mixed: Sequence[Mix]
 ) -> tuple[Scenario, dict[str, Place]] | UserError:
     """Return the unresolved scenario of a cell and where its keys come from, or why there is none."""
     scenario = copy.deepcopy(base)
@@ -195,7 +195,7 @@ def _made(
     traffic = {mix.name: mix for mix in mixed}
     try:
         # Parameters of a qdisc line are set after the lines, since another axis may set the line.
-        for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
+        for axis, value in sorted(settings, key=lambda pair: ".qdisc." in pair[0].key):
             if axis.key == MIX and value in traffic:
                 scenario["traffic"] = copy.deepcopy(list(traffic[value].traffic))
                 origins[MIX] = Option("mix", value)

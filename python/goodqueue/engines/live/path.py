@@ -37,7 +37,7 @@ def read(file: str | None, options: Mapping[str, Any], sets: Sequence[str]) -> S
     resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)
     if alone:
         resolved["traffic"] = []
-    notes.tell(scenario, origins)
+    notes.warn(scenario, origins)
     return resolved
 
 
