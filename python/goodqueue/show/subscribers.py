@@ -2,11 +2,10 @@
 
 from typing import Literal
 
+from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Isp, Node, Record, Spread, Subscriber, SubscriberSide
 from goodqueue.record.reading import statistic
 from goodqueue.show.tables import Table, number
-
-WAYS = ("down", "up")
 
 NOTES = (
     "active: with packets; best second: the most that a subscriber got within one second (median)",
@@ -36,11 +35,11 @@ def side(subscriber: Subscriber, direction: str) -> SubscriberSide:
 
 
 def by_plan(isp: Isp) -> Table:
-    """Return a row per plan and way: the median, the worst tenth and the worst subscriber."""
+    """Return a row per plan and direction: the median, the worst tenth and the worst subscriber."""
     rows = [
         {
             "plan": plan["name"],
-            "way": direction,
+            "direction": direction,
             "active": f"{side['active']} of {plan['subscribers']}",
             "sum\nMbit/s": number(side["throughput_mbps"], 1),
             "delay p95\nmedian ms": number(_spread(side["delay_p95_ms"], "median")),
@@ -53,7 +52,7 @@ def by_plan(isp: Isp) -> Table:
         for plan in isp["plans"]
         for direction, side in (("down", plan["down"]), ("up", plan["up"]))
     ]
-    return Table.of(f"Subscribers ({len(isp['subscribers'])})", rows, NOTES, ("plan", "way"), names=2)
+    return Table.of(f"Subscribers ({len(isp['subscribers'])})", rows, NOTES, ("plan", "direction"), names=2)
 
 
 def _spread(spread: Spread | None, name: Literal["median", "worst_tenth", "worst"]) -> float | None:
@@ -72,13 +71,13 @@ def worst(isp: Isp, direction: str) -> list[Subscriber]:
 
 def _worst(isp: Isp) -> Table:
     rows = []
-    for direction in WAYS:
+    for direction in DIRECTIONS:
         for subscriber in worst(isp, direction):
             got = side(subscriber, direction)
             rows.append(
                 {
                     "subscriber": subscriber["name"],
-                    "way": direction,
+                    "direction": direction,
                     "plan": subscriber["plan"],
                     "node": subscriber["parent"] or "the link",
                     "sold\nMbit/s": number(got["sold_mbps"], 1),
@@ -91,7 +90,7 @@ def _worst(isp: Isp) -> Table:
                 }
             )
     return Table.of(
-        "Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "way", "plan", "node")
+        "Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "direction", "plan", "node")
     )
 
 
@@ -105,7 +104,7 @@ def _nodes(isp: Isp) -> Table:
         {
             "node": node["name"] or "the link",
             "below": (node["parent"] or "the link") if node["name"] else "–",
-            "way": direction,
+            "direction": direction,
             "subscribers": str(node["subscribers"]),
             "rate\nMbit/s": number(side["rate_mbps"], 1),
             "used\n%": number(100 * side["throughput_mbps"] / side["rate_mbps"], 1),
@@ -118,4 +117,4 @@ def _nodes(isp: Isp) -> Table:
     left = len(isp["nodes"]) - len(largest)
     notes = ["limits: share of the time in which the node held back packets of subscribers below it"]
     notes += [f"and {left} nodes that limited less, which --json shows"] if left else []
-    return Table.of("Nodes", rows, notes, ("node", "below", "way"))
+    return Table.of("Nodes", rows, notes, ("node", "below", "direction"))

@@ -112,7 +112,7 @@ def _air(record: Record) -> list[Table]:
     rows = [
         {
             "station": station["name"],
-            "way": direction,
+            "direction": direction,
             "airtime\n%": number(side["airtime_percent"]),
             "rate\nMbit/s": number(side["rate_mbps"]),
             "frames per\naggregate": number(side["aggregate_frames"]),
@@ -131,7 +131,7 @@ def _air(record: Record) -> list[Table]:
         f"on the air {busy} % of the time, without collisions; {collided} % of the transmissions collided",
         "delay: from a packet's arrival at its sender's queue until it was delivered",
     ]
-    return [Table.of("Air", rows, notes, ("station", "way"), names=2)]
+    return [Table.of("Air", rows, notes, ("station", "direction"), names=2)]
 
 
 def links(record: Record) -> dict[str, Queue]:
@@ -187,7 +187,7 @@ def _wires(record: Record) -> Table:
     rows = [
         {
             "hop": hop["name"],
-            "way": hop["direction"],
+            "direction": hop["direction"],
             "offered\npackets": _count(hop["packets"]["offered"]),
             "lost\n%": number(hop.get("loss_percent"), 2),
             "dupli-\ncated": _count(hop["packets"].get("duplicated")),
@@ -196,7 +196,11 @@ def _wires(record: Record) -> Table:
     ]
     there = {hop["kind"] for hop in others}
     kinds_named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
-    return Table.of(f"Hops: {kinds_named}", rows, texts=("hop", "way"), names=2)
+    return Table.of(f"Hops: {kinds_named}", rows, texts=("hop", "direction"), names=2)
+
+
+DIRECTION = "direc-\ntion"
+"""The heading of a flow's direction: in two lines, so that a flow's row keeps its columns on 80 characters."""
 
 
 def _flows(record: Record) -> Table:
@@ -206,7 +210,7 @@ def _flows(record: Record) -> Table:
     rows = [
         {
             "flow": flow["name"],
-            "way": flow["direction"],
+            DIRECTION: flow["direction"],
             "cc": flow.get("cc") or "–",
             "goodput\nMbit/s": number(flow["goodput_mbps"], max(2, digits)),
             **_rtt(flow.get("rtt_ms")),
@@ -217,7 +221,7 @@ def _flows(record: Record) -> Table:
         }
         for flow in flows
     ]
-    return Table.of("Flows", rows, _fairness(record), ("flow", "way", "cc"))
+    return Table.of("Flows", rows, _fairness(record), ("flow", DIRECTION, "cc"))
 
 
 def _rtt(rtt_ms: Delay | None) -> dict[str, str]:
@@ -241,7 +245,7 @@ def _by_kind(record: Record) -> Table:
         rows.append(
             {
                 "kind": kind,
-                "way": direction,
+                DIRECTION: direction,
                 "cc": cc,
                 "flows": str(len(flows)),
                 "goodput\nsum Mbit/s": number(sum(goodputs), 2),
@@ -255,7 +259,7 @@ def _by_kind(record: Record) -> Table:
             }
         )
     title = f"Flows by kind ({len(record['flows'])} flows)"
-    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", "way", "cc"), names=3)
+    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", DIRECTION, "cc"), names=3)
 
 
 def _hosts(record: Record) -> list[Table]:

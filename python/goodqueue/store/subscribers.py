@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import UserError
 from goodqueue.files.output import RESULTS
+from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Delay, Node, NodeSide, Subscriber, SubscriberSide
 from goodqueue.store.results import Loose
 
@@ -22,21 +23,26 @@ RUN = ("run", "engine", "seed", "version", "qdisc")
 FILES = {"subscribers.parquet": "subscribers", "nodes.parquet": "nodes"}
 """The files, with the part of the record that each has."""
 
-WAYS = ("down", "up")
-
 
 def columns(part: str) -> list[tuple[str, str]]:
     """Return the columns of a part with their types: text, integer or float."""
     kinds: dict[str, Any] = {"nodes": (Node, NodeSide), "subscribers": (Subscriber, SubscriberSide)}
     whole, side = kinds[part]
     entry_columns = [
-        (name, "integer" if name == "subscribers" else "text") for name in whole.__annotations__ if name not in WAYS
+        (name, "integer" if name == "subscribers" else "text")
+        for name in whole.__annotations__
+        if name not in DIRECTIONS
     ]
     run = [(name, "integer" if name in ("run", "seed") else "text") for name in RUN]
     return (
         run
         + entry_columns
-        + [(name, "float") for direction in WAYS for key in side.__annotations__ for name in _names(direction, key)]
+        + [
+            (name, "float")
+            for direction in DIRECTIONS
+            for key in side.__annotations__
+            for name in _names(direction, key)
+        ]
     )
 
 
@@ -63,8 +69,8 @@ def rows(loose: Sequence[Loose], part: str) -> Iterator[dict[str, Any]]:
         run = {name: record.get(name) for name in RUN}
         run |= {"run": number, "qdisc": record["scenario"]["bottleneck"].get("qdisc")}
         for entry in record["isp"][part]:
-            row = run | {name: value for name, value in entry.items() if name not in WAYS}
-            for direction in WAYS:
+            row = run | {name: value for name, value in entry.items() if name not in DIRECTIONS}
+            for direction in DIRECTIONS:
                 side = dict(entry[direction])
                 row |= {
                     f"{direction}_delay_{name}_ms": value for name, value in (side.pop("delay_ms", None) or {}).items()

@@ -102,13 +102,13 @@ COMPUTATIONS: Mapping[str, Computation] = {
     "goodput_spans_mbps": Computation(
         {"direction": TEXT, "percentile": NUMBER},
         latency.goodput_spans_mbps,
-        "of all flows of one way together, a percentile over the series' intervals",
+        "of all flows of one direction together, a percentile over the series' intervals",
         needs=_TIME,
     ),
     "flow_rtts_ms": Computation(
         {"direction": TEXT, "percentile": NUMBER},
         latency.flow_rtts_ms,
-        "round trips as senders of one way measured them: the percentile (10, 50, 90) of the flow in the middle",
+        "round trips as senders of one direction measured them: the percentile (10, 50, 90) of the flow in the middle",
     ),
     "captured_rtt_ms": Computation(
         {"percentile": NUMBER},
@@ -139,7 +139,7 @@ COMPUTATIONS: Mapping[str, Computation] = {
         {"flow": TEXT}, latency.burstiness_index, "variance over mean of what `flow` loses in an interval", needs=_TIME
     ),
     "call_delay_ms": Computation(
-        _ABOVE, latency.call_delay_ms, "of a call, above another percentile, or above the way without queueing"
+        _ABOVE, latency.call_delay_ms, "of a call, above another percentile, or above the delay without queueing"
     ),
     "response_near_ms": Computation(
         {"bytes": NUMBER}, web.response_near_ms, "median of the sampled responses of about `bytes`"

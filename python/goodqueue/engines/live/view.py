@@ -43,8 +43,8 @@ class View:
         from rich.table import Table
 
         grid = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
-        for heading in ("way", "Mbit/s", "queued", "delay ms", "dropped", "marked", "bufferbloat"):
-            grid.add_column(heading, justify="left" if heading == "way" else "right")
+        for heading in ("direction", "Mbit/s", "queued", "delay ms", "dropped", "marked", "bufferbloat"):
+            grid.add_column(heading, justify="left" if heading == "direction" else "right")
         for direction in now["queues"]:
             earlier = self._before[-1] if self._before else None
             since = self._before[0] if self._before else None

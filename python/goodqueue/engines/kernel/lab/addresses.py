@@ -1,4 +1,4 @@
-"""The addresses and ports of the hosts: an address is a host, and the listening port says the flow and its way.
+"""The addresses and ports of the hosts: an address is a host, and the listening port says the flow and its route.
 
 Flows of one host share its address, so that a discipline that is fair between hosts (cake) sees the hosts of the
 scenario. A flow whose host has no name has a host of its own, as in the simulator. One process owns all addresses of a
@@ -21,9 +21,9 @@ MOST_FLOWS = 2000
 MOST_ROUTES = 16
 MOST_STACKS = 16
 _LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
-"""A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
+"""A listening port has the highest bit, then four bits for the route's number, and eleven for the flow's index."""
 _SENDING = 0x800
-"""The lowest of the ports that the laboratory chooses for senders, plus a flow's place. Listening ports are higher."""
+"""The lowest of the ports that the laboratory chooses for senders, plus a flow's index. Listening ports are higher."""
 EPHEMERAL = (0x1000, _LISTENING - 1)
 """The ports that Linux chooses for a connection. They are between the other two kinds."""
 
@@ -35,7 +35,7 @@ class Ends:
     addresses: dict[str, str]
     """By side."""
     ports: tuple[int, ...]
-    """The listening ports, one per way of the flow."""
+    """The listening ports, one per route of the flow."""
     first_port: int
     """The port of the sender of a bulk flow, and of what sends datagrams first."""
 
@@ -57,7 +57,7 @@ def of_host(plan: Plan, side: str, number: int) -> str:
 
 
 def of_route(route: int) -> tuple[int, int]:
-    """Return the first and the last listening port of the flows that take the plan's way number ``route``."""
+    """Return the first and the last listening port of the flows that take the plan's route number ``route``."""
     first = listening(route, 0)
     return first, first | _PLACE
 

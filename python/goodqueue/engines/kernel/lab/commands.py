@@ -92,10 +92,10 @@ def _select(device: str, parent: str, route: int, band: str) -> list[Words]:
 
 
 def wire(device: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[Words]:
-    """Return the commands for ``device`` as the wire to a host: one RTT and one rate of the link before it per way.
+    """Return the commands for ``device`` as the wire to a host: one RTT and one rate of the link before it per route.
 
     A shaper passes a packet on when its transmission begins. The packet arrives half the RTT after the transmission
-    ends. One netem would keep the order of packets with different delays, so each way has its own netem.
+    ends. One netem would keep the order of packets with different delays, so each route has its own netem.
     """
     if len(rtts_s) == 1:
         return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0], rates_bps[0]))]

@@ -90,7 +90,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The route of some flows' packets. The listening ports of each way are its own (`addresses.of_route`)."""
+    """The route of some flows' packets. The listening ports of each route are its own (`addresses.of_route`)."""
 
     rtt_s: float
     """Base round-trip time."""
@@ -125,11 +125,11 @@ class Flow:
     server: int
     """The number of the server, likewise."""
     route: int = 0
-    """The place of the flow's way in the plan's ways."""
+    """The index of the flow's route in the plan's routes."""
     addresses: dict[str, str] = field(default_factory=dict)
     """By side, the address of the flow's host, if the scenario says it."""
     routes: list[int] = field(default_factory=list)
-    """The ways of a flow with several. Each connection takes one by chance."""
+    """The routes of a flow with several. Each connection takes one by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class OwnPath:
     scenario: str
     """The scenario with the path, as JSON, without traffic, and longer by the drain's time."""
     hops: list[list[str] | None]
-    """The names of the hops that the packets of each way cross. None: all hops."""
+    """The names of the hops that the packets of each route cross. None: all hops."""
     trace: dict[str, Any] | None = None
     """``path``, ``points`` and ``snap_bytes`` of the capture that the path is to write."""
 
