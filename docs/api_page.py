@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from generate import table
 
@@ -54,8 +55,18 @@ def page() -> str:
 def _source(name: str) -> tuple[ast.ClassDef | ast.FunctionDef, object]:
     """Return the definition of ``gq.NAME`` in its file, and the object."""
     found = getattr(gq, name)
-    found = inspect.unwrap(found.__call__ if inspect.ismodule(found) else found)
+    found = inspect.unwrap(found)
+    if hasattr(found, "__signature__"):
+        return _made(found), found
     return _defined(Path(inspect.getfile(found)), found.__name__), found
+
+
+def _made(function: Any) -> ast.FunctionDef:
+    """Return the definition of a function that is made of a question, as if it stood in a file."""
+    (node,) = ast.parse(f"def {function.__name__}{inspect.signature(function)}: ...").body
+    assert isinstance(node, ast.FunctionDef)
+    node.body = [ast.Expr(ast.Constant(function.__doc__))]
+    return node
 
 
 def _of_module(module: ModuleType, name: str) -> tuple[ast.ClassDef | ast.FunctionDef, object]:

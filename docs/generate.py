@@ -19,7 +19,7 @@ from typing import Any
 
 import record_types
 
-from goodqueue import _goodqueue, qdisc, run, traffic
+from goodqueue import _goodqueue, qdisc, running, traffic
 from goodqueue.claims import result
 from goodqueue.claims import show as claims_show
 from goodqueue.engines.releases import RELEASES
@@ -394,7 +394,8 @@ def _variables(name: str) -> list[str]:
 def _sampled(name: str) -> list[str]:
     """Return the names under which a record's series has the discipline's variables."""
     asked = {"duration": "100ms", "series": {"interval": "100ms", "law": True}, "traffic": [{"kind": "ping"}]}
-    record = run.one(asked | {"bottleneck": {"rate": "10mbit", "qdisc": name}, "path": {"rtt": "10ms"}, "warmup": "0s"})
+    asked |= {"bottleneck": {"rate": "10mbit", "qdisc": name}, "path": {"rtt": "10ms"}, "warmup": "0s"}
+    record = running.one(asked)
     return [f"`{variable}`" for variable in record["series"]["queues"]["down"]["law"]]
 
 

@@ -17,10 +17,10 @@ import numpy as np
 
 from goodqueue import executors
 from goodqueue import scenario as scenarios
-from goodqueue._goodqueue import VERSION
 from goodqueue.errors import UserError
 from goodqueue.scenario import toml
-from goodqueue.search import fit_request, fit_show, fitting
+from goodqueue.search.fit import answer, plan, work
+from goodqueue.search.fit.question import Fit
 from goodqueue.search.runner import Runner
 
 PAGE = Path(__file__).parent / "modems.md"
@@ -45,7 +45,7 @@ def drawn(number: int) -> dict[str, Any]:
 
 
 def _drawn(random: np.random.Generator, number: int) -> dict[str, Any]:
-    qdisc = str(random.choice(fit_request.LINES))
+    qdisc = str(random.choice(plan.LINES))
 
     def log(low: float, high: float) -> float:
         return float(f"{math.exp(random.uniform(math.log(low), math.log(high))):.3g}")
@@ -85,13 +85,12 @@ def fitted(number: int) -> dict[str, Any]:
     """Return what a fit says of a modem, beside the truth."""
     scenario = drawn(number)
     with tempfile.TemporaryDirectory() as folder:
-        plan = fit_request.of_measurement(
-            measured(scenario, Path(folder)), fit_request.Asked([], [], [], []), EVALUATIONS, number
-        )
+        file = measured(scenario, Path(folder))
+        planned = plan.of(Fit(source=file, evaluations=EVALUATIONS, draw_seed=number))
     random = np.random.default_rng([SEED, number, 1])
-    noisy = [replace(one, value=max(0.0, one.value + float(random.normal(0, one.error)))) for one in plan.observed]
-    found = fitting.carry_out(replace(plan, observed=noisy), Runner(executors.local(None)), lambda _: None)
-    said = fit_show.as_json(found, VERSION)
+    noisy = [replace(one, value=max(0.0, one.value + float(random.normal(0, one.error)))) for one in planned.observed]
+    found = work.carry_out(replace(planned, observed=noisy), Runner(executors.local(None)), lambda _: None)
+    said = answer.of(found).data
     return {
         "truth": scenario["bottleneck"] | {"rtt": scenario["path"]["rtt"]},
         **{key: said[key] for key in ("settings", "choices", "answer", "effective_samples", "runs")},

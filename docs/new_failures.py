@@ -11,7 +11,7 @@ from typing import Any
 
 import kept
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.measures import metrics
 from goodqueue.measures.stats import estimate
@@ -52,7 +52,7 @@ def measured(scenario: dict[str, Any], line: str, key: str = "", value: str = ""
     made["bottleneck"]["qdisc"] = line
     if key:
         scenarios.apply_set(made, f"{key}={value}")
-    texts = run.many([{**made, "seed": seed} for seed in SEEDS])
+    texts = running.many([{**made, "seed": seed} for seed in SEEDS])
     every = [metrics.numbers(json.loads(text)) for text in texts]
     return [{name: number for name, number in one.items() if number is not None} for one in every]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import kept
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.calibrate import cells
 
@@ -38,7 +38,7 @@ def simulated(cell: cells.Cell, seed: int) -> float:
     }
     for key, value in cell.bottleneck.items():
         scenarios.apply_set(scenario, f"bottleneck.{key}={value}")
-    rpm = run.one(scenarios.resolve(scenario))["apps"][0]["rpm"]
+    rpm = running.one(scenarios.resolve(scenario))["apps"][0]["rpm"]
     assert rpm is not None, "a test of 20 s has values"
     return rpm
 

@@ -20,7 +20,7 @@ from typing import Any
 import kept
 
 import goodqueue_transports
-from goodqueue import run
+from goodqueue import running
 from goodqueue.record import Record, Scenario
 from goodqueue.scenario import to_json
 
@@ -70,7 +70,7 @@ def speed(stack: str, cc: str) -> list[str]:
     ends: list[list[float]] = []
     for _ in range(TIMES):
         began = time.process_time()
-        run.one(json.loads(asked))
+        running.one(json.loads(asked))
         whole.append(time.process_time() - began)
         timed = goodqueue_transports.Simulation(asked, cpu=True)
         timed.advance(timed.duration_s)
@@ -91,7 +91,7 @@ def run_stack(stack: str, only_speed: bool) -> dict[str, Any]:
             for qdisc in DISCIPLINES:
                 numbers: list[str] = []
                 for beside in (False, True):
-                    numbers += cells(run.one(scenario(stack, cc, qdisc, beside)), beside)
+                    numbers += cells(running.one(scenario(stack, cc, qdisc, beside)), beside)
                 rows.append(f"| {name} | {cc} | {qdisc} | {' | '.join(numbers)} |")
                 print(rows[-1], flush=True)
         made["rows"] = rows

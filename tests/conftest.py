@@ -20,9 +20,9 @@ import hypothesis
 import pytest
 
 import needs
-from goodqueue import run
+from goodqueue import running
 from goodqueue.cli import main
-from goodqueue.compare import Comparison, compare
+from goodqueue.comparison import Comparison, compare
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 
@@ -123,7 +123,7 @@ def scenario() -> Scenario:
 
 @pytest.fixture(scope="session")
 def record() -> Record:
-    return run.one(SCENARIO | {"series": {"interval": "100ms"}})
+    return running.one(SCENARIO | {"series": {"interval": "100ms"}})
 
 
 @pytest.fixture(scope="session")
@@ -187,9 +187,9 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
         if engine == "kernel" and scenario["bottleneck"]["qdisc"].startswith("rem"):
             raise UserError("bottleneck.qdisc", 'found "rem"; accepted: what Linux has')
 
-    def other(scenario: Scenario, progress: run.Progress, stop: threading.Event) -> str:
+    def other(scenario: Scenario, progress: running.Progress, stop: threading.Event) -> str:
         ran.append(scenario)
-        found = json.loads(run.simulate(scenario | {"seed": scenario["seed"] + 1000}, progress, stop))
+        found = json.loads(running.simulate(scenario | {"seed": scenario["seed"] + 1000}, progress, stop))
         found["scenario"]["seed"] -= 1000
         found |= {"engine": "kernel", "seed": scenario["seed"]}
         found["kernel"] = {"release": "6.1.0-1-amd64", "where": "vm", "tc": "iproute2-6.1.0"}

@@ -18,6 +18,18 @@ The modules beside it make up the command line, and can be imported too (``from 
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from goodqueue.api.advice import Advice, advise
+    from goodqueue.api.bottleneck import Bottleneck
+    from goodqueue.api.comparison import Comparison, compare
+    from goodqueue.api.lists import qdiscs, traffic_kinds
+    from goodqueue.api.run import Run, run
+    from goodqueue.api.searching import Search, attack, fit, sensitivity, tune
+    from goodqueue.api.suite import Suite, suite
+    from goodqueue.api.sweep import Sweep, sweep
+    from goodqueue.errors import UserError
 
 __all__ = [
     "Advice",
@@ -50,24 +62,26 @@ _FROM = {
     "Suite": "goodqueue.api.suite",
     "Sweep": "goodqueue.api.sweep",
     "UserError": "goodqueue.errors",
+    "advise": "goodqueue.api.advice",
     "attack": "goodqueue.api.searching",
+    "compare": "goodqueue.api.comparison",
     "fit": "goodqueue.api.searching",
     "qdiscs": "goodqueue.api.lists",
+    "run": "goodqueue.api.run",
     "sensitivity": "goodqueue.api.searching",
     "suite": "goodqueue.api.suite",
+    "sweep": "goodqueue.api.sweep",
     "traffic_kinds": "goodqueue.api.lists",
     "tune": "goodqueue.api.searching",
 }
-"""The modules of names that are not modules themselves. The other names, in lower case, are callable modules."""
+"""The module of each name. No name is that of a module of this package: an import of the module would replace it."""
 
 
 def __getattr__(name: str) -> object:
     """Import a name when it is first used: the command line starts without these modules."""
-    if name in _FROM:
-        return getattr(import_module(_FROM[name]), name)
-    if name in __all__:
-        return import_module(f"goodqueue.{name}")
-    raise AttributeError(f"module 'goodqueue' has no attribute {name!r}")
+    if name not in _FROM:
+        raise AttributeError(f"module 'goodqueue' has no attribute {name!r}")
+    return getattr(import_module(_FROM[name]), name)
 
 
 def __dir__() -> list[str]:

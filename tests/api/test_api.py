@@ -1,9 +1,12 @@
 """`import goodqueue as gq`: what the command line does, as objects."""
 
+import ast
 import doctest
 import importlib
 import inspect
+import itertools
 import json
+import pydoc
 import re
 import subprocess
 import sys
@@ -19,6 +22,8 @@ import goodqueue as gq
 from conftest import ROOT, TOML, Result
 from goodqueue.cli import advise, compare, sweep
 from goodqueue.record import Scenario
+
+PACKAGE = Path(gq.__file__).parent
 
 LINK = {"rate": "10mbit", "rtt": "20ms", "duration": "4s", "warmup": "1s"}
 
@@ -61,18 +66,39 @@ def test_all_that_is_named_is_there_and_documented() -> None:
         gq.nothing  # noqa: B018
 
 
-def test_modules_stay_modules_and_can_be_called() -> None:
-    from goodqueue import advise, compare, run, sweep
+def test_type_checkers_import_each_name_from_the_module_that_has_it() -> None:
+    tree = ast.parse((PACKAGE / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = (node for node in tree.body if isinstance(node, ast.If))
+    imports = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert {alias.name: node.module for node in imports for alias in node.names} == gq._FROM
+    assert sorted(gq._FROM) == gq.__all__
 
-    assert [module.__name__ for module in (advise, run, compare, sweep)] == [
-        "goodqueue.advise",
-        "goodqueue.run",
-        "goodqueue.compare",
-        "goodqueue.sweep",
-    ]
-    assert run is gq.run
-    assert "duration" not in inspect.signature(gq.run).parameters
+
+def test_no_module_has_the_name_of_a_function() -> None:
+    """Importing a module binds its name in the package, so the module would replace the function."""
+    assert not gq._FROM.keys() & {path.stem for path in PACKAGE.iterdir()}
+    assert inspect.isfunction(gq.run)
     assert list(inspect.signature(gq.run).parameters) == ["scenario", "seed", "engine", "threads", "sets"]
+    help_text = pydoc.render_doc(gq.run, renderer=pydoc.plaintext)
+    assert "run(scenario: " in help_text, "the arguments"
+    assert "seed: " in help_text, "and what they are"
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(["module", "function"])))
+def test_modules_and_functions_are_imported_in_any_order(order: tuple[str, ...]) -> None:
+    lines = {
+        "module": "import goodqueue.running, goodqueue.comparison, goodqueue.sweeps, goodqueue.advice",
+        "function": "from goodqueue import run, compare, sweep, advise",
+    }
+    code = [
+        *(lines[one] for one in order),
+        "import goodqueue as gq",
+        "assert (gq.run, gq.compare, gq.sweep, gq.advise) == (run, compare, sweep, advise)",
+        "assert gq.running.many",
+        f"print(gq.run(qdisc='codel', **{LINK!r}).record['engine'])",
+    ]
+    done = subprocess.run([sys.executable, "-c", "\n".join(code)], capture_output=True, text=True, check=True)
+    assert done.stdout == "sim\n"
 
 
 def test_the_command_line_starts_without_the_api() -> None:
@@ -243,7 +269,7 @@ def test_a_difference_of_a_sweep_takes_any_baseline(grid: gq.Sweep) -> None:
 def test_a_sweep_with_a_store_does_nothing_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted: dict[str, Any] = {"grid": {"path.rtt": ["10ms", "30ms"]}, "seeds": 1, "store": tmp_path / "store"}
     first = gq.sweep(**wanted, qdisc="codel", rate="10mbit", duration="3s", warmup="1s")
-    monkeypatch.setattr("goodqueue.run.simulate", lambda *_: pytest.fail("it is stored"))
+    monkeypatch.setattr("goodqueue.running.simulate", lambda *_: pytest.fail("it is stored"))
     again = gq.sweep(**wanted, qdisc="codel", rate="10mbit", duration="3s", warmup="1s", workers=1)
     assert again.df.equals(first.df)
     assert set(first.df["key"]) == {file.stem for file in (tmp_path / "store" / "runs").glob("*/*.parquet")}
@@ -326,7 +352,7 @@ def test_a_refusal_repeats_what_was_written() -> None:
 
 
 def test_help_lists_the_options_with_their_defaults() -> None:
-    said = inspect.getdoc(gq.compare.__call__) or ""
+    said = inspect.getdoc(gq.compare) or ""
     assert "Options of a scenario:" in said
     assert "    rate: Bottleneck rate. [10mbit]" in said
     assert "    up_rate: Rate of the way up. [as rate]" in said

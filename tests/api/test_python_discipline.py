@@ -8,7 +8,7 @@ import pytest
 
 import goodqueue.qdisc as q
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import run
+from goodqueue import running
 
 FIFO = """
 class Fifo:
@@ -78,9 +78,9 @@ def test_a_cell_takes_a_discipline_too(here: Path, goodqueue: Command) -> None:
 
 def test_the_record_holds_every_parameter_and_makes_the_same_run_again(here: Path) -> None:
     line = f"{write(FIFO)}:Fifo"
-    first = run.one(SCENARIO | {"bottleneck": {"rate": "10mbit", "qdisc": line, "buffer": {"bdp": 2}}})
+    first = running.one(SCENARIO | {"bottleneck": {"rate": "10mbit", "qdisc": line, "buffer": {"bdp": 2}}})
     assert first["scenario"]["bottleneck"]["qdisc"] == f"{line} limit 33", "2 * 10 Mbit/s * 20 ms, in frames"
-    assert run.one(first["scenario"]) == first
+    assert running.one(first["scenario"]) == first
 
 
 def test_many_at_once_give_what_one_gives(here: Path) -> None:
@@ -89,8 +89,8 @@ def test_many_at_once_give_what_one_gives(here: Path) -> None:
     scenarios = [
         SCENARIO | {"seed": seed, "bottleneck": {"rate": "10mbit", "qdisc": line}} for line in lines for seed in (1, 2)
     ]
-    together = run.many(scenarios, workers=4)
-    assert together == [run.one_text(scenario) for scenario in scenarios]
+    together = running.many(scenarios, workers=4)
+    assert together == [running.one_text(scenario) for scenario in scenarios]
     assert len(set(together)) == len(together)
 
 
@@ -107,7 +107,7 @@ def test_ecn_and_the_probe_reach_the_record(here: Path) -> None:
     scenario = json.loads(json.dumps(SCENARIO))
     scenario["bottleneck"]["qdisc"] = f"{ROOT}/examples/my_aqm.py:MyAqm"
     scenario["traffic"][0]["ecn"] = True
-    record = run.one(scenario | {"series": {"interval": "100ms"}})
+    record = running.one(scenario | {"series": {"interval": "100ms"}})
     assert record["queues"]["down"]["marks_by_reason"]["early"] > 0  # type: ignore[typeddict-item]
     assert any(record["series"]["queues"]["down"]["drop_probability"])  # type: ignore[index]
 
@@ -119,7 +119,7 @@ def test_each_number_of_a_probe_reaches_the_series_of_the_law(here: Path) -> Non
     text += "\n    def late(self):\n        return float('nan') if self.count < 100 else 1\n"
     text += f"\n    def probe(self):\n        {probe}\n"
     bottleneck = {"rate": "10mbit", "qdisc": f"{write(text)}:Fifo limit 20", "up": {"qdisc": "pfifo"}}
-    record = run.one(SCENARIO | {"bottleneck": bottleneck, "series": {"interval": "100ms", "law": True}})
+    record = running.one(SCENARIO | {"bottleneck": bottleneck, "series": {"interval": "100ms", "law": True}})
     queues = record["series"]["queues"]
     law = queues["down"]["law"]
     assert list(law) == ["enqueues", "busy", "late"], "text is no number, and drop_probability stands beside the law"
@@ -171,7 +171,7 @@ class Shaper:
 def test_a_shaper_with_queues_of_its_own_holds_packets_back(here: Path) -> None:
     line = f"{write(SHAPER)}:Shaper"
     scenario = SCENARIO | {"bottleneck": {"rate": "10mbit", "qdisc": line, "up": {"qdisc": "pfifo"}}}
-    record = run.one(scenario)
+    record = running.one(scenario)
     assert record["queues"]["down"]["packets"]["forwarded"] == pytest.approx(1500, abs=5), "one each 2 ms, for 3 s"
 
 

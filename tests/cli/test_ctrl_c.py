@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import at_work, drafts_of
-from goodqueue import run
+from goodqueue import running
 from goodqueue._goodqueue import Simulation
 from goodqueue.record import Scenario
 
@@ -131,15 +131,15 @@ def test_a_slice_of_a_run_is_short_however_much_happens_in_it(scenario: Scenario
     """A thousandth of a million seconds, which may be the first slice, took minutes without an answer to Ctrl-C."""
     simulation = Simulation(json.dumps(scenario | {"duration": "1000000s"} | changes))
     began = time.perf_counter()
-    reached_s = simulation.advance(1e6, run.MOST_EVENTS)
+    reached_s = simulation.advance(1e6, running.MOST_EVENTS)
     assert time.perf_counter() - began < 1.0
     assert reached_s < 2000
 
 
 def test_a_run_of_many_slices_is_the_run_of_one(scenario: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = run.one_text(scenario)
-    monkeypatch.setattr(run, "MOST_EVENTS", 7)
-    assert run.one_text(scenario) == whole
+    whole = running.one_text(scenario)
+    monkeypatch.setattr(running, "MOST_EVENTS", 7)
+    assert running.one_text(scenario) == whole
 
 
 @pytest.mark.parametrize("verb", ["run", "compare", "sweep"])

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue.compare import Comparison, compare
-from goodqueue.compare import tables as comparison_tables
+from goodqueue.comparison import Comparison, compare
+from goodqueue.comparison import tables as comparison_tables
 from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.record import Record, Scenario
 from goodqueue.show.tables import number, plus_minus

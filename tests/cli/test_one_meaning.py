@@ -14,8 +14,8 @@ import pytest
 
 import goodqueue as gq
 from conftest import Result
-from goodqueue.advise import question
-from goodqueue.advise.links import LINKS
+from goodqueue.advice import question
+from goodqueue.advice.links import LINKS
 from goodqueue.api import advice
 from goodqueue.cli import VERBS, command_line
 

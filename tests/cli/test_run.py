@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, TOML, Result, at_work, spawn
-from goodqueue import run
+from goodqueue import running
 from goodqueue._goodqueue import ScenarioError, Simulation
 from goodqueue.record import Record, Scenario
 
@@ -23,9 +23,9 @@ def seeded(seed: int) -> Scenario:
 
 def test_one_thread_and_two_give_the_same_bytes_in_the_same_order() -> None:
     scenarios = [seeded(seed) for seed in range(1, 9)]
-    alone = [run.one_text(scenario) for scenario in scenarios]
-    assert run.many(scenarios, workers=1) == alone
-    assert run.many(scenarios, workers=2) == alone
+    alone = [running.one_text(scenario) for scenario in scenarios]
+    assert running.many(scenarios, workers=1) == alone
+    assert running.many(scenarios, workers=2) == alone
     assert len(set(alone)) == len(alone), "each seed must be another experiment"
 
 
@@ -34,8 +34,8 @@ def test_slices_do_not_change_the_result(monkeypatch: pytest.MonkeyPatch, slice_
     """A slice cannot be as short as the second one says. Such a run has ended late, or never."""
     whole = Simulation(json.dumps(SCENARIO))
     whole.advance(whole.duration_s)
-    monkeypatch.setattr(run, "SLICE_S", slice_s)
-    assert run.one_text(SCENARIO) == whole.record()
+    monkeypatch.setattr(running, "SLICE_S", slice_s)
+    assert running.one_text(SCENARIO) == whole.record()
 
 
 def test_every_packet_is_accounted_for(record: Record) -> None:
@@ -48,14 +48,14 @@ def test_every_packet_is_accounted_for(record: Record) -> None:
 
 def test_progress_ends_at_one() -> None:
     shares: list[float] = []
-    run.one_text(SCENARIO, shares.append)
+    running.one_text(SCENARIO, shares.append)
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
 
 
 def test_a_refused_scenario_ends_all_runs() -> None:
     with pytest.raises(ScenarioError) as refused:
-        run.many([seeded(1), seeded(2) | {"duration": "soon"}], workers=2)
+        running.many([seeded(1), seeded(2) | {"duration": "soon"}], workers=2)
     assert refused.value.key == "duration"
     assert str(refused.value) == f"duration: {refused.value.message}"
 
@@ -68,14 +68,14 @@ def idle(request: pytest.FixtureRequest, here: Path, monkeypatch: pytest.MonkeyP
     """Return a scenario whose down queue forwards nothing. Its delay is then full of nulls, or null itself."""
     (here / "up.toml").write_text(UP_ONLY, encoding="utf-8")
     if request.param:
-        simulate = run.simulate
+        simulate = running.simulate
 
         def nulled(*arguments: Any, **more: Any) -> str:
             record = json.loads(simulate(*arguments, **more))
             record["queues"]["down"] |= {"delay_ms": None, "delay_percentiles_ms": None}
             return json.dumps(record)
 
-        monkeypatch.setattr(run, "simulate", nulled)
+        monkeypatch.setattr(running, "simulate", nulled)
     return "up.toml"
 
 

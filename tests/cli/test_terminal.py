@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from conftest import Result, spawn
 from goodqueue import cli
-from goodqueue.compare import Comparison
-from goodqueue.compare.tables import difference_tables, findings
-from goodqueue.compare.tables import tables as means
+from goodqueue.comparison import Comparison
+from goodqueue.comparison.tables import difference_tables, findings
+from goodqueue.comparison.tables import tables as means
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 from goodqueue.show import layout, picture, tables, terminal

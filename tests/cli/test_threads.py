@@ -9,7 +9,7 @@ import pytest
 
 import goodqueue as gq
 from conftest import ROOT, Result
-from goodqueue import endpoints, run, scenario
+from goodqueue import endpoints, running, scenario
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))
 SHORT = {"duration": "3s", "warmup": "1s"}
@@ -22,7 +22,7 @@ STREET = {
 
 
 def on(threads: int, base: scenario.Scenario) -> str:
-    return run.simulate(base, lambda _: None, Event(), threads=threads)
+    return running.simulate(base, lambda _: None, Event(), threads=threads)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda file: file.stem)
@@ -60,7 +60,7 @@ def test_a_run_with_another_packages_endpoints_says_why(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(endpoints, "package", lambda _: "another")
-    monkeypatch.setattr(run, "with_endpoints", lambda *_: "the record")
+    monkeypatch.setattr(running, "with_endpoints", lambda *_: "the record")
     assert on(2, STREET) == on(1, STREET) == "the record"
     assert capsys.readouterr().err.count("one thread: another package has a flow's endpoints") == 1
 

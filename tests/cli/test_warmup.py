@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import run
+from goodqueue import running
 from goodqueue.record import Record
 from goodqueue.scenario import warmup
 
@@ -66,7 +66,7 @@ def test_what_is_left_out_is_named(
 def ended() -> Record:
     import tomllib
 
-    return run.one(tomllib.loads(asked(SHORT)))
+    return running.one(tomllib.loads(asked(SHORT)))
 
 
 def test_a_transfer_that_is_still_tried_has_not_ended(ended: Record) -> None:

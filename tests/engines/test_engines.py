@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import compare as comparing
+from goodqueue import comparison as comparing
 from goodqueue import engines
 from goodqueue.errors import UserError
 from goodqueue.measures import stats

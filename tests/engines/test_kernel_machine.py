@@ -27,7 +27,7 @@ from goodqueue.engines.kernel import cpio, folders, host, image, linux, vm, watc
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
-from goodqueue.run import StoppedError
+from goodqueue.running import StoppedError
 from goodqueue.scenario import resolve, to_json
 
 SCENARIO = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO
-from goodqueue import run, store
+from goodqueue import running, store
 from goodqueue.engines import identity, kernel
 from goodqueue.engines.identity import Maker, Run
 from goodqueue.engines.kernel import host, image, making, packages, vm
@@ -116,7 +116,7 @@ def test_a_kernel_run_of_before_is_run_again_and_stays_readable(
     kept = store.create(tmp_path / "st", "--store st")
     now = identity.of("kernel", resolved)
     before = Maker(now.made_by.version, None, None)
-    kept.put(Run("kernel", resolved, before, "0" * 32, now.scenario_hash), run.one_text(resolved))
+    kept.put(Run("kernel", resolved, before, "0" * 32, now.scenario_hash), running.one_text(resolved))
     assert kept.get(now) is None, "what made it is not known"
     assert [one.build for one in results.in_store(kept, kept.all_keys())] == [None]
 

@@ -15,7 +15,7 @@ import pytest
 import linked
 import needs
 from conftest import Result
-from goodqueue import engines, run
+from goodqueue import engines, running
 from goodqueue.engines.kernel import host
 from goodqueue.engines.kernel.lab import chain
 from goodqueue.engines.kernel.lab.plan import Plan
@@ -129,7 +129,7 @@ def test_a_short_run_is_near_the_simulators() -> None:
     """A wrong rate, RTT or discipline would be far off: pfifo delays by 100 ms or more, and half the rate is half."""
     with linked.public_folder() as folder:
         record = live(folder, series={"interval": "1s"})
-    ours = run.one(resolve(SCENARIO | {"series": {"interval": "1s"}}))
+    ours = running.one(resolve(SCENARIO | {"series": {"interval": "1s"}}))
     assert record["engine"] == "live"
     assert record["scenario"] == ours["scenario"]
     assert set(ours) - set(record) == set()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, TOML, Result
-from goodqueue import run, scenario, store
+from goodqueue import running, scenario, store
 from goodqueue.errors import UserError
 from goodqueue.files import har, inputs
 from goodqueue.flent import importing, reading, writing
@@ -43,7 +43,7 @@ def whole() -> Record:
         {"kind": "transfer", "size": "9kB"},
         {"kind": "rr", "request": "1kB", "response": "9kB"},
     ]
-    return run.one(SCENARIO | changes | {"traffic": traffic})
+    return running.one(SCENARIO | changes | {"traffic": traffic})
 
 
 def test_a_record_of_ours_passes(whole: Record) -> None:
@@ -261,7 +261,7 @@ def test_memory_that_runs_out_is_said_in_a_line(
     def full(*_: object, **_more: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(run, "simulate", full)
+    monkeypatch.setattr(running, "simulate", full)
     refused(goodqueue("run", "ok.toml"), "found no more memory; accepted: ")
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import SCENARIO, Result
 from flent_files import data, written
-from goodqueue import _goodqueue, run
+from goodqueue import _goodqueue, running
 from goodqueue.flent import EPOCH_S, importing, reading, writing
 from goodqueue.flent.choice import choose
 from goodqueue.flent.reading import DataFile
@@ -33,7 +33,7 @@ BOTH_WAYS = [
 
 def simulated(traffic: list[dict[str, Any]], seed: int = 1) -> Record:
     scenario: Scenario = SCENARIO | {"duration": "14s", "seed": seed, "series": SERIES, "traffic": traffic}
-    return run.one(scenario)
+    return running.one(scenario)
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def classed(direction: str) -> list[dict[str, Any]]:
 def test_a_run_becomes_the_test_that_its_flows_are_nearest_to(
     traffic: list[dict[str, Any]], test: str, flows: list[str], pings: list[str]
 ) -> None:
-    choice = choose(run.one(SCENARIO | {"duration": "1500ms", "traffic": traffic}))
+    choice = choose(running.one(SCENARIO | {"duration": "1500ms", "traffic": traffic}))
     assert (choice.test, list(choice.flows.values()), list(choice.pings.values())) == (test, flows, pings)
 
 

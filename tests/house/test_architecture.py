@@ -143,7 +143,7 @@ def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: 
 
 PACKAGE = ROOT / "python" / "goodqueue"
 
-COUNTING_USERS = ("scenario", "run")
+COUNTING_USERS = ("scenario", "running")
 """The only arrow in Python that points back: a load becomes a number of users by running scenarios."""
 
 
@@ -176,7 +176,7 @@ def rooms_that_each_knows() -> dict[str, set[str]]:
 
 def test_no_room_of_the_python_package_is_in_a_circle() -> None:
     knows = rooms_that_each_knows()
-    assert {"engines", "show"} <= knows["compare"]
+    assert {"engines", "show"} <= knows["comparison"]
     below, above = COUNTING_USERS
     assert above in knows[below], "the exception is no longer one"
     assert below in knows[above]

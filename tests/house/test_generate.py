@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue import _goodqueue, run
+from goodqueue import _goodqueue, running
 
 Command = Callable[..., Result]
 
@@ -38,7 +38,7 @@ def test_each_kind_is_a_file_that_a_link_follows(here: Path, goodqueue: Command,
     assert _goodqueue.mean_rate_bps((here / "rates").read_bytes()) > 40e6
     bottleneck = {"trace": "rates", "qdisc": "fq_codel"}
     traffic = [{"kind": "cbr", "rate": "30mbit"}]
-    record = run.one({"duration": "2s", "bottleneck": bottleneck, "path": {"rtt": "20ms"}, "traffic": traffic})
+    record = running.one({"duration": "2s", "bottleneck": bottleneck, "path": {"rtt": "20ms"}, "traffic": traffic})
     assert record["queues"]["down"]["throughput_mbps"] == pytest.approx(30, rel=0.02)
 
 

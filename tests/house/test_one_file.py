@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import hops, run
+from goodqueue import hops, running
 from goodqueue.engines.kernel import path as kernel
 from goodqueue.engines.live import planning as live
 from goodqueue.errors import UserError
@@ -77,7 +77,7 @@ ALLOWED_HOPS: dict[str, set[str]] = {
         "python/goodqueue/engines/live",
         "python/goodqueue/calibrate/starting.py",
         "python/goodqueue/api/advice.py",  # the kind of access link
-        "python/goodqueue/advise",
+        "python/goodqueue/advice",
         "python/goodqueue/engines/kernel/lab/plan.py",  # a field of the laboratory's hop
         "python/goodqueue/search/worlds.py",  # the links and wires of candidates
     },
@@ -122,7 +122,7 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
         "path": {"rtt": "20ms"},
         "traffic": [{"kind": kind, **needed, **({"page": "google"} if kind == "page" else {})}],
     }
-    record = run.one(scenario)
+    record = running.one(scenario)
     (app,) = record["apps"]
     assert list(app) == ["name", "kind", *(part.key for part in made.fields)]
     assert {part.key for part in made.fields} <= layout.parts()["App"].fields.keys()
@@ -153,7 +153,7 @@ def test_a_page_says_what_a_hop_is(kind: str, goodqueue: Callable[..., Result], 
     }
     (here / "k.toml").write_text(to_toml(scenario), encoding="utf-8")
     assert f"Hops: {made.plural}" in goodqueue("run", "k.toml").out
-    said = describe.path(run.one(scenario)["scenario"])
+    said = describe.path(running.one(scenario)["scenario"])
     assert "then edge (" in said
     assert made.has_queue or f"({made.noun}" in said
     shown = goodqueue("list", "hops", kind).out

@@ -8,7 +8,7 @@ import pytest
 
 import goodqueue as gq
 from conftest import Result
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.calibrate import programs
 from goodqueue.errors import Option, UserError
@@ -44,7 +44,7 @@ def record(qdisc: str = "pie ecn", flows: int = 2) -> Record:
         "bottleneck": {**WHOLE["bottleneck"], "qdisc": qdisc},
         "traffic": [first | {"count": flows}, *others],
     }
-    found: Record = json.loads(run.one_text(scenarios.resolve(made)))
+    found: Record = json.loads(running.one_text(scenarios.resolve(made)))
     return found
 
 

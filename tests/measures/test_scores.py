@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import run
+from goodqueue import running
 from goodqueue.measures import numbers, scores
 from goodqueue.measures.scores import aim, letter, qoo
 from goodqueue.measures.stats import Estimate
@@ -79,7 +79,7 @@ def test_a_letter_has_an_interval(mean: float, half_width: float | None, found: 
 
 
 def test_a_record_has_the_score_of_its_round_trips(scenario: Scenario) -> None:
-    record = run.one({**scenario, "seed": 1})
+    record = running.one({**scenario, "seed": 1})
     queue: Any = record["queues"]["down"]
     p90 = 20 + queue["delay_percentiles_ms"][90]
     by_hand = min(qoo.between(p90, (50, 150)), qoo.between(queue["drop_percent"], (0.5, 1)))

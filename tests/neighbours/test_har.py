@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import run, scenario
+from goodqueue import running, scenario
 from goodqueue.errors import UserError
 from goodqueue.files import har
 from mutation import mutated
@@ -251,12 +251,12 @@ def test_a_scenarios_har_file_is_beside_it_and_its_record_needs_no_file(tmp_path
     assert resolved["traffic"][0]["page"] == "page.har"
     assert len(resolved["traffic"][0]["objects"]) == 3
     file.unlink()
-    record = run.one(resolved)
+    record = running.one(resolved)
     app = record["apps"][0]
     assert app["completed"] == 1
     # Two lookups, two handshakes, two exchanges, and the transmission times.
     assert 300 < (app["load_ms"] or {})["mean"] < 320  # type: ignore[operator]
-    assert run.one(record["scenario"])["apps"] == record["apps"]
+    assert running.one(record["scenario"])["apps"] == record["apps"]
 
 
 def test_another_page_has_other_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from drawn import CODEL, check_layout, colours, made, many
-from goodqueue.compare import Comparison
+from goodqueue.comparison import Comparison
 from goodqueue.measures import metrics, numbers
 from goodqueue.measures.stats import Estimate, share_below
 from goodqueue.plot import along, course, delay, drawing, ellipse, series, stored, style

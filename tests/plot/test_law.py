@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from conftest import SCENARIO, Result
 from drawn import check_texts
-from goodqueue import run
+from goodqueue import running
 from goodqueue.plot import course, law, wishes
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
@@ -20,7 +20,7 @@ Command = Callable[..., Result]
 
 def made(qdisc: str) -> Record:
     series = {"interval": "20ms", "law": True}
-    return run.one({**SCENARIO, "bottleneck": {"rate": "10mbit", "qdisc": qdisc}, "series": series})
+    return running.one({**SCENARIO, "bottleneck": {"rate": "10mbit", "qdisc": qdisc}, "series": series})
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue import run
+from goodqueue import running
 from goodqueue.measures import numbers
 from goodqueue.plot import course, ellipse, rows, stored
 from goodqueue.plot.stored import Group
@@ -25,7 +25,7 @@ def groups() -> list[Group]:
     """Return three seeds each of two disciplines, with series."""
     base = SCENARIO | {"series": {"interval": "200ms"}}
     records = [
-        run.one(base | {"seed": seed, "bottleneck": {"rate": "10mbit", "qdisc": qdisc}})
+        running.one(base | {"seed": seed, "bottleneck": {"rate": "10mbit", "qdisc": qdisc}})
         for qdisc in ("pfifo", "fq_codel")
         for seed in (1, 2, 3)
     ]
@@ -134,7 +134,7 @@ def test_each_kind_is_drawn_from_a_store_alone(
 ) -> None:
     sets = ["--set", "bottleneck.qdisc=pfifo,codel", "--set", "series.interval=200ms"]
     assert goodqueue("sweep", "ok.toml", *sets, "--seeds", "3", "--store", "store").status == 0
-    monkeypatch.setattr(run, "simulate", None)
+    monkeypatch.setattr(running, "simulate", None)
     for form in ("svg", "pdf", "png"):
         said = goodqueue("plot", kind, "store", *options, "--out", f"a.{form}")
         assert (said.status, said.out, said.err) == (0, f"Written: a.{form}\n", "")

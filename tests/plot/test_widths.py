@@ -13,8 +13,8 @@ from matplotlib.text import Text
 
 from conftest import SCENARIO, Result
 from drawn import check_layout, check_texts, many
-from goodqueue import run
-from goodqueue.compare import Comparison
+from goodqueue import running
+from goodqueue.comparison import Comparison
 from goodqueue.errors import UserError
 from goodqueue.plot import comparison as figures
 from goodqueue.plot import delay, drawing, selection, style, wishes
@@ -88,7 +88,7 @@ def test_no_text_covers_another_on_the_air() -> None:
     stations = [{"name": name, "rate": "mcs7"} for name in ("near", "far", "a-long-name-of-a-station")]
     cell = {"qdisc": "fq_codel", "wifi": {"standard": "802.11n", "station": stations}}
     window = {"air": {"from": "3s", "to": "3.02s"}}
-    record = run.one({**SCENARIO, "bottleneck": cell, "series": window})
+    record = running.one({**SCENARIO, "bottleneck": cell, "series": window})
     with wishes.applied(wishes.of("3.5in", None, None)):
         check_texts(drawing.of_runs("air", selection.runs([record]), [], None, None, "A title"))
 

@@ -14,11 +14,11 @@ import pytest
 
 import needs
 from conftest import SCENARIO, TOML, Result
-from goodqueue import pages, run
-from goodqueue.pages import Code, Findings, Section, Terms
+from goodqueue import pages, running
 from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
 from goodqueue.report import figures, sections
+from goodqueue.show.answer import Code, Findings, Section, Terms
 from goodqueue.show.tables import Table
 
 Command = Callable[..., Result]
@@ -275,7 +275,7 @@ def records(*changes: tuple[str, int]) -> str:
     """Return records of the small scenario, one per line, each with its own qdisc and seed."""
     bottleneck = SCENARIO["bottleneck"]
     lines = [
-        run.one_text({**SCENARIO, "seed": seed, "bottleneck": {**bottleneck, "qdisc": qdisc}})
+        running.one_text({**SCENARIO, "seed": seed, "bottleneck": {**bottleneck, "qdisc": qdisc}})
         for qdisc, seed in changes
     ]
     return "\n".join(lines)

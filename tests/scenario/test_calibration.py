@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue.errors import UserError
 from goodqueue.scenario import calibration
 from goodqueue.studies import libraries, loading, planning, selection
-from goodqueue.sweep import grid
+from goodqueue.sweeps import grid
 
 LOADS = ("80%", "20%", "50%", "20%")
 """The first takes longest to count, and one comes twice."""
@@ -48,7 +48,7 @@ def test_the_users_offer_the_load_where_nobody_waits(capsys: pytest.CaptureFixtu
     assert "load" not in source
     probe = scenario(load=None, users=source["users"])
     probe["bottleneck"] = {"rate": "80mbit", "qdisc": "pfifo limit 100000"}
-    offered = run.one({**probe, "seed": 1})["queues"]["down"]["throughput_mbps"]
+    offered = running.one({**probe, "seed": 1})["queues"]["down"]["throughput_mbps"]
     assert offered == pytest.approx(8.0, rel=0.01)
     assert f"{source['users']} users, who offer" in capsys.readouterr().err
 

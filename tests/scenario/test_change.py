@@ -9,7 +9,7 @@ import pytest
 
 import goodqueue.qdisc as q
 from conftest import SCENARIO
-from goodqueue import run, scenario
+from goodqueue import running, scenario
 from goodqueue.errors import UserError
 from goodqueue.scenario import toml
 from goodqueue.show import describe
@@ -29,7 +29,7 @@ def test_a_resolved_change_survives_toml_and_gives_the_same_run() -> None:
     resolved = scenario.resolve(asked)
     again = tomllib.loads(toml.to_toml(resolved))
     assert scenario.resolve(again) == resolved
-    assert run.one_text(asked) == run.one_text(again)
+    assert running.one_text(asked) == running.one_text(again)
     assert ", 1mbit from 1s, another qdisc line from 2s, base RTT" in describe.whole(resolved)
 
 
@@ -60,7 +60,7 @@ def test_a_tree_changes_by_commands_which_the_record_repeats() -> None:
     assert told[1] == "tc qdisc change dev eth0 parent 1:10 handle 10: fq_codel target 1ms"
     again = tomllib.loads(toml.to_toml(resolved))
     assert scenario.resolve(again) == resolved
-    assert run.one_text(asked) == run.one_text(again)
+    assert running.one_text(asked) == running.one_text(again)
     refused = r"^here: change\[0\].qdisc: tc line 1: found a change of htb; accepted: a change of its classes \(Linux: "
     with pytest.raises(UserError, match=refused):
         scenario.resolve(with_changes({"at": "1s", "qdisc": "tc qdisc change dev eth0 root htb"}, qdisc=TREE), "here")
@@ -102,7 +102,7 @@ class Seer:
         ValueError, match=r"^change: found ./seer.py:Seer, written in Python; accepted: a discipline of"
     ):
         qdisc.change(0, limit=5)
-    record = json.loads(run.one_text(with_changes({"at": "2s", "rate": "500kbit"}, qdisc="./seer.py:Seer")))
+    record = json.loads(running.one_text(with_changes({"at": "2s", "rate": "500kbit"}, qdisc="./seer.py:Seer")))
     assert record["queues"]["down"]["drops_by_reason"]["early"] > 0
 
 

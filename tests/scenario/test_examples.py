@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Result
-from goodqueue import run, scenario
+from goodqueue import running, scenario
 from goodqueue._goodqueue import VERSION
 from goodqueue.record import Record
 from goodqueue.speed import bench
@@ -92,7 +92,7 @@ def test_the_commands_in_an_example_are_accepted(
 def measured(name: str, *sets: str) -> Record:
     """Return the record of a shorter run of an example."""
     asked = scenario.from_file(ROOT / "examples" / f"{name}.toml", ["duration=12s", "warmup=4s", *sets])
-    return run.one(asked)
+    return running.one(asked)
 
 
 def p50_ms(found: Any) -> float:

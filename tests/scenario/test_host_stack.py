@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue import capture, run, scenario
+from goodqueue import capture, running, scenario
 from goodqueue.errors import UserError
 from goodqueue.show import describe
 from goodqueue.store import checking
@@ -19,7 +19,7 @@ STACK: dict[str, Any] = {
 
 
 def test_an_interface_is_a_hop_of_the_record_and_not_of_the_scenario() -> None:
-    record = run.one(scenario.resolve(STACK))
+    record = running.one(scenario.resolve(STACK))
     (hop,) = record["hops"]
     assert (hop["name"], hop["direction"]) == ("host alice", "up")
     assert "hop" not in record["scenario"]

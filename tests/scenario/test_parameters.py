@@ -9,7 +9,7 @@ import pytest
 from pyarrow import dataset
 
 from conftest import SCENARIO, Result
-from goodqueue import run, scenario, store
+from goodqueue import running, scenario, store
 from goodqueue.engines import identity
 from goodqueue.errors import UserError
 from goodqueue.scenario import parameters
@@ -107,7 +107,7 @@ def test_what_was_run_is_numbers_too(tmp_path: Path) -> None:
     ):
         asked = scenario.resolve(SCENARIO | {"bottleneck": bottleneck, "duration": "1500ms"})
         one = identity.of("sim", asked)
-        kept.put(one, run.one_text(asked))
+        kept.put(one, running.one_text(asked))
     rows = {row["qdisc"].split()[0]: row for row in dataset.dataset(kept.folder / "runs").to_table().to_pylist()}
     codel, pie, dualpi2 = (rows[name] for name in ("codel", "pie", "dualpi2"))
     assert (codel["rate"], codel["rate_mbps"], codel["up_rate_mbps"]) == ("10mbit", 10.0, 1.5)
@@ -138,7 +138,7 @@ def test_a_store_of_before_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(columns, "table", lambda one, text: own(one, text).select(old))
     kept = store.create(tmp_path / "st", "--store st")
     one = identity.of("sim", scenario.resolve(SCENARIO))
-    kept.put(one, run.one_text(one.scenario))
+    kept.put(one, running.one_text(one.scenario))
     monkeypatch.undo()
     assert kept.get(one) is not None
     (row,) = kept.rows([one.key], ["rate", "rate_mbps", "qdisc_target_ms"])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, SCENARIO, Result
-from goodqueue import run, scenario
+from goodqueue import running, scenario
 from goodqueue.engines import identity
 from goodqueue.errors import UserError
 from goodqueue.flent import exporting
@@ -40,7 +40,7 @@ def asked(**changes: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def whole() -> Record:
-    return run.one(asked())
+    return running.one(asked())
 
 
 # --- Records
@@ -98,7 +98,7 @@ def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
     assert air[0] == "air"
     assert 0.5 < float(air[3]) < 4, "about 2 % are lost"
     assert int(air[4]) > 0.02 * int(air[2]), "about 5 % are sent twice"
-    assert [table.title for table in tables.run_tables(run.one(SCENARIO))][:2] == ["Queues", "Flows"]
+    assert [table.title for table in tables.run_tables(running.one(SCENARIO))][:2] == ["Queues", "Flows"]
 
 
 def test_delay_over_time_has_a_row_a_link(whole: Record) -> None:
@@ -202,7 +202,7 @@ def test_a_discipline_in_python_stands_at_a_hop_too(here: Path) -> None:
     resolved = scenario.from_file("there/hop.toml")
     assert resolved["hop"][0]["qdisc"].startswith("there/my_aqm.py:MyAqm "), "with its parameters"
     before = identity.of("sim", resolved).key
-    assert run.one(resolved)["hops"][0]["packets"]["offered"] > 100
+    assert running.one(resolved)["hops"][0]["packets"]["offered"] > 100
     (folder / "my_aqm.py").write_text(source + "\n# changed\n", encoding="utf-8")
     assert identity.of("sim", resolved).key != before
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue import capture, run, scenario
+from goodqueue import capture, running, scenario
 from goodqueue.errors import UserError
 from goodqueue.show import describe, tables
 from goodqueue.store import checking
@@ -25,7 +25,7 @@ CARDS: dict[str, Any] = {
 
 
 def test_a_record_says_what_its_cards_merged() -> None:
-    record = run.one(scenario.resolve(CARDS))
+    record = running.one(scenario.resolve(CARDS))
     checking.record(record, "here")
     down, up = record["queues"]["down"]["card"], record["queues"]["up"]["card"]
     assert down["packets"] > 2 * down["handed_on"] > 0

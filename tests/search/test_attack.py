@@ -12,9 +12,10 @@ from conftest import Result
 from goodqueue import executors
 from goodqueue import scenario as scenarios
 from goodqueue import store as stores
-from goodqueue._goodqueue import VERSION
 from goodqueue.record import Scenario
-from goodqueue.search import attack, attack_show, request, worlds
+from goodqueue.search import worlds
+from goodqueue.search.attack import answer, plan, work
+from goodqueue.search.attack.question import Attack
 from goodqueue.search.evaluating import Evaluator
 from goodqueue.search.facts import Chosen
 from goodqueue.search.runner import Runner
@@ -22,9 +23,12 @@ from goodqueue.search.subjects import Subject, instead
 
 Command = Callable[..., Result]
 
-BROKEN = ["delay_targets > 10", "delay_targets of pie < 5"]
+BROKEN = ("delay_targets > 10", "delay_targets of pie < 5")
 
-SAID = request.World(["rate=1..4", "duration=20", "flows=1..4"], "bursts,changes,loss", [], ["cubic"], ecn=False)
+QUESTION = Attack(
+    subject="codel", property=BROKEN, bound=("rate=1..4", "duration=20", "flows=1..4"), without="bursts,changes,loss",
+    cc=("cubic",), evaluations=64,
+)  # fmt: skip
 """A search of these takes a second or two."""
 
 WORDS = [
@@ -36,13 +40,12 @@ WORDS = [
 
 def search(store: Path | None = None, workers: int | None = None, kernel: str | None = None) -> dict[str, Any]:
     """Return the JSON of the search."""
-    plan = replace(request.attack("codel", BROKEN, SAID, "tpe", 1, 64, 1, None), kernel=kernel)
+    planned = replace(plan.of(QUESTION), kernel=kernel)
     kept = stores.create(store, "--store") if store else None
-    evaluator = Evaluator(plan.subject, plan.broken.conditions, Runner(executors.local(workers), kept))
-    found: dict[str, Any] = json.loads(
-        json.dumps(attack_show.as_json(attack.carry_out(plan, evaluator, lambda _: None), VERSION))
-    )
-    return found
+    evaluator = Evaluator(planned.subject, planned.broken.conditions, Runner(executors.local(workers), kept))
+    finds = work.carry_out(planned, evaluator, lambda _: None)
+    data: dict[str, Any] = json.loads(json.dumps(answer.of(finds).as_json("attack")))
+    return data
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +73,13 @@ def test_codel_is_found_under_unresponsive_load(found: dict[str, Any]) -> None:
 
 def test_shrinking_leaves_half_of_the_margin(found: dict[str, Any]) -> None:
     (find,) = found["finds"]
-    plan = request.attack("codel", BROKEN, SAID, "tpe", 1, 64, 1, None)
-    evaluator = Evaluator(plan.subject, plan.broken.conditions, Runner(executors.local(None)))
-    drawn = worlds.build(plan.world, Chosen(find["drawn"]))
+    planned = plan.of(QUESTION)
+    evaluator = Evaluator(planned.subject, planned.broken.conditions, Runner(executors.local(None)))
+    drawn = worlds.build(planned.world, Chosen(find["drawn"]))
     both = [
-        min(evaluator.judge([one], seed)[0].score for seed in attack.FRESH) for one in (drawn, find["scenario"])
+        min(evaluator.judge([one], seed)[0].score for seed in work.FRESH) for one in (drawn, find["scenario"])
     ]  # fmt: skip
-    assert both[1] >= attack.KEPT * both[0] > 0
+    assert both[1] >= work.KEPT * both[0] > 0
 
 
 def test_a_find_is_a_scenario_that_shows_what_was_found(

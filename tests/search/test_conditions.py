@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, UserError
 from goodqueue.measures import numbers
@@ -30,7 +30,7 @@ def record(qdisc: str = "codel", cc: str = "cubic", second: str = "cubic") -> Re
             {"kind": "cbr", "rate": "1mbit", "start": "3s", "stop": "4s"},
         ],
     }
-    found: Record = json.loads(run.one_text(scenarios.resolve(made)))
+    found: Record = json.loads(running.one_text(scenarios.resolve(made)))
     return found
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue.search import observed
-from goodqueue.search.fit_request import Asked, of_measurement
+from goodqueue.search.fit import observed, plan
+from goodqueue.search.fit.question import Fit
 
 Command = Callable[..., Result]
 
@@ -80,7 +80,7 @@ def test_a_rate_is_found_from_the_goodput(goodqueue: Command, here: Path) -> Non
 
 
 def test_the_numbers_of_a_file_are_those_of_its_run(goodqueue: Command, here: Path) -> None:
-    made = of_measurement(measured(goodqueue, here, "codel"), Asked([], [], [], []), 10, 1)
+    made = plan.of(Fit(source=measured(goodqueue, here, "codel"), evaluations=10))
     names = [one.name for one in made.observed]
     assert {"goodput_down_mbps", "goodput_up_mbps", "ping_p50_ms", "ping_loss_percent", "jain_up"} <= set(names)
     base = next(one for one in made.observed if one.name == "ping_min_ms")

@@ -9,7 +9,7 @@ import pytest
 from conftest import Result
 from goodqueue.measures.stats import Estimate
 from goodqueue.search import cases, knobs
-from goodqueue.search.tuning import Candidate, Judged
+from goodqueue.search.tune.work import Candidate, Judged
 
 Command = Callable[..., Result]
 

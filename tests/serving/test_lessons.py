@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from conftest import ROOT
-from goodqueue import run
+from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.record import Record, Scenario, dotted
 
@@ -42,7 +42,7 @@ def scenario_of(name: str, settings: dict[str, Any], line: int, seed: int) -> Sc
 
 @cache
 def _record(name: str, settings: str, line: int, seed: int) -> Record:
-    return run.one(scenario_of(name, json.loads(settings), line, seed))
+    return running.one(scenario_of(name, json.loads(settings), line, seed))
 
 
 def record_of(name: str, settings: dict[str, Any], line: int, seed: int) -> Record:

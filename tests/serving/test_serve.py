@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import PAGE, ROOT, SCENARIO, TOML, Result
-from goodqueue import run, scenario, store
+from goodqueue import running, scenario, store
 from goodqueue.cli import serve
 from goodqueue.engines import identity
 from goodqueue.serving import mine, server
@@ -29,13 +29,13 @@ Command = Callable[..., Result]
 
 
 def one_text(seed: int) -> str:
-    return run.one_text(scenario.resolve({**SCENARIO, "seed": seed}))
+    return running.one_text(scenario.resolve({**SCENARIO, "seed": seed}))
 
 
 def kept(folder: Path, *scenarios: dict[str, Any]) -> Store:
     found = store.create(folder, "--out")
     for one in scenarios:
-        found.put(of := identity.of("sim", scenario.resolve({**SCENARIO, **one})), run.one_text(of.scenario))
+        found.put(of := identity.of("sim", scenario.resolve({**SCENARIO, **one})), running.one_text(of.scenario))
     return found
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import goodqueue as gq
-from goodqueue import _goodqueue, run
+from goodqueue import _goodqueue, running
 from goodqueue.record import Scenario
 from goodqueue.scenario import from_file, to_json
 from goodqueue.speed.bench import CASES, PACKMIME, WEB
@@ -110,7 +110,7 @@ def _run(module: str, folder: Path) -> None:
 
 def _check(folder: Path, native: dict[str, Scenario]) -> None:
     """Check that the records in ``folder`` are those of the ``native`` simulator."""
-    for name, text in zip(native, run.many(list(native.values())), strict=True):
+    for name, text in zip(native, running.many(list(native.values())), strict=True):
         assert (folder / f"{name}.record").read_text(encoding="utf-8") == text, f"{name}: another record"
 
 

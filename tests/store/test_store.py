@@ -12,7 +12,7 @@ import pytest
 from pyarrow import dataset, parquet
 
 from conftest import SCENARIO
-from goodqueue import run, store
+from goodqueue import running, store
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError
@@ -51,7 +51,7 @@ def written(folder: Path) -> list[Path]:
 
 def test_a_record_comes_back_to_the_byte(kept: Store) -> None:
     one = of(1, series={"interval": "500ms"})
-    text = run.one_text(one.scenario)
+    text = running.one_text(one.scenario)
     assert kept.get(one) is None
     kept.put(one, text)
     assert kept.get(one) == text
@@ -74,7 +74,7 @@ def test_the_key_is_of_all_that_decides_the_record(scenario: Scenario, tmp_path:
 
 def test_a_run_is_never_overwritten(kept: Store) -> None:
     one = of(1)
-    text = run.one_text(one.scenario)
+    text = running.one_text(one.scenario)
     kept.put(one, text)
     kept.put(one, text.replace('"codel', '"other'))
     assert kept.get(one) == text, "the first record must stay"
@@ -94,9 +94,9 @@ def test_what_a_killed_writer_left_is_removed(kept: Store) -> None:
 
 def test_tools_read_the_folder_as_one_table(kept: Store) -> None:
     for seed in (1, 2):
-        kept.put(of(seed), run.one_text(of(seed).scenario))
+        kept.put(of(seed), running.one_text(of(seed).scenario))
     series = of(3, series={"interval": "500ms", "law": True})
-    kept.put(series, run.one_text(series.scenario))
+    kept.put(series, running.one_text(series.scenario))
     table = dataset.dataset(kept.folder / "runs").to_table()
     assert table.num_rows == 3
     rows = {row["seed"]: row for row in table.to_pylist()}
@@ -117,7 +117,7 @@ def test_tools_read_the_folder_as_one_table(kept: Store) -> None:
 def test_duckdb_reads_it_too(kept: Store) -> None:
     import duckdb
 
-    kept.put(of(1), run.one_text(of(1).scenario))
+    kept.put(of(1), running.one_text(of(1).scenario))
     found = duckdb.read_parquet(f"{kept.folder}/runs/*/*.parquet")
     assert found.project("seed, len(delay_percentiles_ms)").fetchall() == [(1, 101)]
 
@@ -126,7 +126,7 @@ def test_a_metric_that_came_later_is_null_in_old_runs(kept: Store, monkeypatch: 
     short = [name for name in columns.schema().names if name != "jain_goodput"]
     own = columns.table
     monkeypatch.setattr(columns, "table", lambda one, text: own(one, text).select(short))
-    kept.put(of(1), run.one_text(of(1).scenario))
+    kept.put(of(1), running.one_text(of(1).scenario))
     (row,) = kept.rows([of(1).key], ["seed", "jain_goodput"])
     assert (row["seed"], row["jain_goodput"]) == (1, None)
 
@@ -142,7 +142,7 @@ def broken(kind: str, path: Path) -> bytes:
 @pytest.mark.parametrize("kind", ["cut", "empty", "bit"])
 def test_a_broken_file_is_known_as_one(kept: Store, kind: str) -> None:
     one = of(1)
-    kept.put(one, run.one_text(one.scenario))
+    kept.put(one, running.one_text(one.scenario))
     path = kept.path(one.key)
     path.write_bytes(broken(kind, path))
     with pytest.raises(DamagedError, match=rf"{one.key}\.parquet: damaged \(.+\)$"):
@@ -150,7 +150,7 @@ def test_a_broken_file_is_known_as_one(kept: Store, kind: str) -> None:
 
 
 def test_a_file_under_another_s_name_is_known_too(kept: Store) -> None:
-    kept.put(of(1), run.one_text(of(1).scenario))
+    kept.put(of(1), running.one_text(of(1).scenario))
     other = kept.path(of(2).key)
     other.parent.mkdir(exist_ok=True)
     shutil.copy(kept.path(of(1).key), other)

@@ -14,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 from conftest import SCENARIO, Result
-from goodqueue import run, store
+from goodqueue import running, store
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError
@@ -32,7 +32,7 @@ def one(tmp_path: Path) -> tuple[Store, Run, Path]:
     """Return a store with one run, the run, and the run's file."""
     kept = store.create(tmp_path / "st", "--store st")
     found = identity.of("sim", resolve(SCENARIO))
-    kept.put(found, run.one_text(found.scenario))
+    kept.put(found, running.one_text(found.scenario))
     return kept, found, kept.path(found.key)
 
 
@@ -55,7 +55,7 @@ def test_any_flipped_bit_is_seen(one: tuple[Store, Run, Path], step: int) -> Non
         with pytest.raises(DamagedError):
             kept.get(found)
     path.write_bytes(data)
-    assert kept.get(found) == run.one_text(found.scenario)
+    assert kept.get(found) == running.one_text(found.scenario)
 
 
 def test_other_tools_read_a_sealed_file(one: tuple[Store, Run, Path]) -> None:
@@ -77,7 +77,7 @@ def test_a_file_of_before_is_read(one: tuple[Store, Run, Path]) -> None:
     kept, found, path = one
     unsealed(path)
     assert not seal.is_sealed(path.read_bytes())
-    assert kept.get(found) == run.one_text(found.scenario)
+    assert kept.get(found) == running.one_text(found.scenario)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_link_to_a_whole_file_is_that_file(one: tuple[Store, Run, Path]) -> No
     kept, found, path = one
     path.rename(kept.folder / "elsewhere")
     path.symlink_to("../../elsewhere")
-    assert kept.get(found) == run.one_text(found.scenario)
+    assert kept.get(found) == running.one_text(found.scenario)
 
 
 def test_what_was_set_aside_before_stays(one: tuple[Store, Run, Path]) -> None:
@@ -177,7 +177,7 @@ def test_a_store_that_goes_away_before_the_tables_is_said(one: tuple[Store, Run,
     kept, found, _ = one
     shutil.rmtree(kept.folder)
     with pytest.raises(UserError, match="was moved or removed"):
-        kept.put(found, run.one_text(found.scenario))
+        kept.put(found, running.one_text(found.scenario))
     with pytest.raises(UserError, match="was moved or removed"):
         kept.check_there()
     assert not kept.folder.exists()

@@ -146,7 +146,7 @@ def test_the_same_suite_gives_the_same_results_and_the_numbers_have_intervals(mi
 def test_what_is_stored_is_not_run_again(mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Guards against a suite that starts from the beginning after it was killed."""
     first = gq.suite(mine, "codel", store=tmp_path / "runs", progress=False)
-    monkeypatch.setattr("goodqueue.run.simulate", lambda *_: pytest.fail("a run was made again"))
+    monkeypatch.setattr("goodqueue.running.simulate", lambda *_: pytest.fail("a run was made again"))
     again = gq.suite(mine, "codel", store=tmp_path / "runs", progress=False)
     assert sheet.as_json(first.sheet, "") == sheet.as_json(again.sheet, "")
 

@@ -461,7 +461,7 @@ def test_what_is_no_earlier_validation_is_refused(
 KILLED = """
 import os, signal, sys, time
 from pathlib import Path
-from goodqueue import cli, engines, run
+from goodqueue import cli, engines, running
 from goodqueue.engines.kernel import making
 kept = []
 def dying(scenario, progress, stop):
@@ -473,7 +473,7 @@ def dying(scenario, progress, stop):
             time.sleep(0.01)
         os.kill(os.getpid(), signal.SIGKILL)
     kept.append(1)
-    return run.simulate(scenario, progress, stop)
+    return running.simulate(scenario, progress, stop)
 own = engines.find
 engines.find = lambda name: dying if name == "kernel" else own(name)
 making.build = lambda scenario, release: "stand-in"

@@ -12,7 +12,7 @@ import pytest
 import goodqueue as gq
 import goodqueue_transports
 from conftest import EXAMPLES, STACKS
-from goodqueue import endpoints, run
+from goodqueue import endpoints, running
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import load, resolve, to_json
@@ -37,13 +37,13 @@ def test_the_list_of_stacks_is_whole() -> None:
 def test_a_run_repeats_to_the_byte(stack: str, cable: Scenario) -> None:
     """Two connections and a TCP flow. Guards against random lengths of a handshake, and against the real clock."""
     scenario = beside(with_stack(cable, stack=stack, count=2, start_spread="500ms"), {"kind": "bulk"}, {"kind": "ping"})
-    texts = {run.one_text(copy.deepcopy(scenario)) for _ in range(2)}
+    texts = {running.one_text(copy.deepcopy(scenario)) for _ in range(2)}
     assert len(texts) == 1
     record = json.loads(texts.pop())
     assert [flow["name"] for flow in record["flows"]] == ["quic/0", "quic/1", "bulk/0"]
     assert [app["name"] for app in record["apps"]] == ["quic/0", "quic/1", "ping/0"], "in the scenario's order"
     assert record["flows"][0]["start_s"] != record["flows"][1]["start_s"]
-    other = json.loads(run.one_text(copy.deepcopy(scenario) | {"seed": 2}))
+    other = json.loads(running.one_text(copy.deepcopy(scenario) | {"seed": 2}))
     assert other["flows"] != record["flows"], "another seed is another run"
 
 
@@ -53,7 +53,7 @@ CALM = {"quiche": "reno"}
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_connection_alone_fills_the_link(stack: str, cable: Scenario) -> None:
-    record = run.one(with_stack(cable, stack=stack, **({"cc": CALM[stack]} if stack in CALM else {})))
+    record = running.one(with_stack(cable, stack=stack, **({"cc": CALM[stack]} if stack in CALM else {})))
     (flow,), (app,) = record["flows"], record["apps"]
     assert record["queues"]["down"]["utilisation_percent"] > 80
     assert 0.9 * record["queues"]["down"]["throughput_mbps"] < flow["goodput_mbps"] < 20
@@ -67,7 +67,7 @@ def test_a_connection_alone_fills_the_link(stack: str, cable: Scenario) -> None:
 
 
 def test_without_ecn_the_queue_drops(cable: Scenario) -> None:
-    (app,) = run.one(with_stack(cable, ecn=False))["apps"]
+    (app,) = running.one(with_stack(cable, ecn=False))["apps"]
     assert app["marks_heard"] == 0 < app["packets_lost"]
 
 
@@ -75,7 +75,7 @@ def test_without_ecn_the_queue_drops(cable: Scenario) -> None:
 @pytest.mark.parametrize("direction", ["down", "up"])
 def test_a_transfer_ends(stack: str, direction: str, cable: Scenario) -> None:
     """1 MB at 20 Mbit/s takes 0.4 s and some round trips of slow start."""
-    record = run.one(with_stack(cable, stack=stack, size="1MB", direction=direction) | {"warmup": "0s"})
+    record = running.one(with_stack(cable, stack=stack, size="1MB", direction=direction) | {"warmup": "0s"})
     (flow,) = record["flows"]
     assert 450 < flow["completion_ms"] < 1200
     assert flow["goodput_mbps"] == pytest.approx(8 / 3, rel=0.001), "all bytes, over the whole run"
@@ -86,15 +86,15 @@ def test_a_transfer_ends(stack: str, direction: str, cable: Scenario) -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_an_application_limits_until_it_does_not(stack: str, cable: Scenario) -> None:
-    limited = run.one(with_stack(cable, stack=stack, rate="2mbit", interval="50ms"))
+    limited = running.one(with_stack(cable, stack=stack, rate="2mbit", interval="50ms"))
     assert limited["flows"][0]["goodput_mbps"] == pytest.approx(2, rel=0.05)
-    freed = run.one(with_stack(cable, stack=stack, rate="2mbit", interval="50ms", unlimited_from="1s"))
+    freed = running.one(with_stack(cable, stack=stack, rate="2mbit", interval="50ms", unlimited_from="1s"))
     assert freed["flows"][0]["goodput_mbps"] > 8
 
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_flow_stops(stack: str, cable: Scenario) -> None:
-    record = run.one(with_stack(cable, stack=stack, stop="1.5s") | {"series": {"interval": "100ms"}})
+    record = running.one(with_stack(cable, stack=stack, stop="1.5s") | {"series": {"interval": "100ms"}})
     goodput = record["series"]["flows"][0]["goodput_mbps"]
     assert goodput[13] > 5, goodput
     assert sum(goodput[17:]) < 1, goodput
@@ -120,7 +120,7 @@ def test_what_a_stack_cannot_is_one_line(keys: dict[str, Any], message: str, cab
 
 def test_a_path_too_narrow_for_quic_is_refused(cable: Scenario) -> None:
     with pytest.raises(UserError, match=r"path\.mtu: found 600; accepted beside QUIC: 1228 or more"):
-        run.one(cable | {"path": {"rtt": "40ms", "mtu": 600}})
+        running.one(cable | {"path": {"rtt": "40ms", "mtu": 600}})
 
 
 def test_another_version_is_refused(cable: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,12 +147,12 @@ def test_the_other_engines_refuse_a_stack(cable: Scenario) -> None:
 def test_without_the_package_one_line_says_what_to_install(cable: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "goodqueue_transports", None)
     with pytest.raises(UserError, match="needs goodqueue-transports; accepted: pip install goodqueue-transports"):
-        run.one(cable)
+        running.one(cable)
 
 
 def example(name: str, **keys: Any) -> Any:
     """Return the record of an example, with other keys of its connection."""
-    return run.one(with_stack(load(EXAMPLES / name), **keys))
+    return running.one(with_stack(load(EXAMPLES / name), **keys))
 
 
 def test_noq_bbr3_does_not_pace_an_application_limited_sender() -> None:
@@ -167,7 +167,7 @@ def test_quinn_bbr_has_no_bound_for_an_application_limited_window() -> None:
     windows = []
     for duration in ("5s", "10s", "20s"):
         scenario = load(EXAMPLES / "quinn-bbr-app-limited.toml") | {"duration": duration}
-        windows.append(run.one(scenario)["apps"][0]["cwnd_max_bytes"])
+        windows.append(running.one(scenario)["apps"][0]["cwnd_max_bytes"])
     assert windows[0] > 1_000_000, windows
     assert windows[2] > 1.7 * windows[1] > 1.7 * 1.7 * windows[0], windows
     cubic = example("quinn-bbr-app-limited.toml", cc="cubic")["apps"][0]
@@ -178,7 +178,7 @@ def test_quinn_bbr_has_no_bound_for_an_application_limited_window() -> None:
 def test_quinn_bbr_takes_jitter_for_bandwidth() -> None:
     """quinn-proto 0.11.19: as above. The link has 50 Mbit/s."""
     series = {"series": {"interval": "1s", "cc": True}}
-    record = run.one(load(EXAMPLES / "quinn-bbr-jitter.toml") | series)
+    record = running.one(load(EXAMPLES / "quinn-bbr-jitter.toml") | series)
     assert record["queues"]["down"]["drop_percent"] > 30
     assert record["series"]["flows"][0]["cc"]["bw_mbps"][-1] > 100
     assert example("quinn-bbr-jitter.toml", cc="cubic")["queues"]["down"]["drop_percent"] < 2
@@ -202,7 +202,7 @@ def test_quiche_cubic_takes_back_its_answer_to_single_losses(cable: Scenario) ->
     """quiche 0.30.0: as above. Its window stays far above the 100 kB of the path, and CoDel drops on and on."""
     found = {}
     for cc in ("cubic", "reno"):
-        record = run.one(with_stack(cable, stack="quiche", cc=cc) | {"duration": "6s", "warmup": "3s"})
+        record = running.one(with_stack(cable, stack="quiche", cc=cc) | {"duration": "6s", "warmup": "3s"})
         (flow,), (app,), queue = record["flows"], record["apps"], record["queues"]["down"]
         full = flow["goodput_mbps"] / queue["throughput_mbps"]
         found[cc] = (queue["delay_ms"]["mean"], app["packets_lost"], full)
@@ -218,7 +218,7 @@ BBRS = {"quinn": "bbr", "noq": "bbr3", "s2n-quic": "bbr"}
 @pytest.mark.parametrize("stack", BBRS)
 def test_the_series_has_the_states_of_bbr(stack: str, cable: Scenario) -> None:
     series = {"series": {"interval": "10ms", "cc": True}}
-    record = run.one(with_stack(cable, stack=stack, cc=BBRS[stack]) | series)
+    record = running.one(with_stack(cable, stack=stack, cc=BBRS[stack]) | series)
     (flow,) = record["series"]["flows"]
     states = [state for state in flow["cc"]["bbr_state"] if state is not None]
     assert len(flow["cc"]["bbr_state"]) == len(record["series"]["time_s"]) == len(flow["cwnd_packets"])
@@ -227,14 +227,14 @@ def test_the_series_has_the_states_of_bbr(stack: str, cable: Scenario) -> None:
 
 
 def test_fairness_is_of_connections_and_bulk_flows(cable: Scenario) -> None:
-    record = run.one(beside(with_stack(cable, count=2), {"kind": "bulk", "ecn": True}))
+    record = running.one(beside(with_stack(cable, count=2), {"kind": "bulk", "ecn": True}))
     goodputs = [flow["goodput_mbps"] for flow in record["flows"]]
     assert record["fairness"]["jain_goodput"] == pytest.approx(sum(goodputs) ** 2 / (3 * sum(g * g for g in goodputs)))
     assert record["fairness"]["jain_goodput"] < 1
 
 
 def test_an_idle_timeout_after_the_transfer_is_no_error(cable: Scenario, capsys: pytest.CaptureFixture[str]) -> None:
-    (app,) = run.one(with_stack(cable, size="20kB") | {"duration": "40s"})["apps"]
+    (app,) = running.one(with_stack(cable, size="20kB") | {"duration": "40s"})["apps"]
     assert app["completion_ms"] < 1000
     assert app["closed"] is None
     assert "closed" not in capsys.readouterr().err

@@ -3,13 +3,13 @@
 import os
 from collections.abc import Sequence
 
-from goodqueue.advise import checking, framing, show, trying, tuned
-from goodqueue.advise import question as asking_of
-from goodqueue.advise.answer import Advice as Answer
-from goodqueue.advise.answer import Change, Check, Doubt, Tried
+from goodqueue.advice import checking, framing, show, trying, tuned
+from goodqueue.advice import question as asking_of
+from goodqueue.advice.answer import Advice as Answer
+from goodqueue.advice.answer import Change, Check, Doubt, Tried
 from goodqueue.api import asking, showing
 from goodqueue.show import terminal
-from goodqueue.show.tables import Table
+from goodqueue.show.answer import Code, Part
 
 
 class Advice(showing.Shown):
@@ -86,11 +86,12 @@ class Advice(showing.Shown):
         accepted = ", ".join(one.metric for one in self.changes)
         raise UserError("metric", f"found {quoted(metric)}; accepted: {accepted}")
 
-    def _parts(self) -> tuple[str, Sequence[Table], Sequence[str]]:
+    def _parts(self) -> Sequence[Part]:
         answer = self.answer
-        above = [show.headline(answer.question), *show.measured(answer.question), "", *show.lines(answer)]
-        below = [*show.sentences(answer), *show.address(answer)]
-        return "\n".join(above), [show.changes(answer), *show.checks(answer)], below
+        return [
+            show.headline(answer.question), *show.measured(answer.question), Code("\n".join(show.lines(answer))),
+            show.changes(answer), *show.checks(answer), *show.sentences(answer), *show.address(answer),
+        ]  # fmt: skip
 
 
 @asking.in_words_of_python

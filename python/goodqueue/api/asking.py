@@ -11,11 +11,13 @@ from typing import Any, ParamSpec, TypeVar
 
 from goodqueue import extras, options
 from goodqueue import store as stores
+from goodqueue.ask.question import Question
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
-from goodqueue.run import Progress
-from goodqueue.scenario import asked
+from goodqueue.running import Progress
+from goodqueue.scenario import asked as scenarios
+from goodqueue.show.answer import Answer
 
 Source = str | os.PathLike[str] | Mapping[str, Any]
 """A scenario: the path of a file in TOML, or its tables as a dict."""
@@ -55,6 +57,72 @@ def in_words_of_python(call: Callable[Args, Made]) -> Callable[Args, Made]:
     return calling
 
 
+def function(question: type[Question], shown: Callable[[Answer, str], Made], returns: str) -> Callable[..., Made]:
+    """Return the function that asks ``question``. It returns what ``shown`` makes of the answer.
+
+    ``returns`` says what that is. The arguments, their defaults and their sentences are the question's.
+    """
+    fields, defaults = question.fields(), question.defaults()
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if field.is_positional else inspect.Parameter.KEYWORD_ONLY,
+            default=defaults.get(name, inspect.Parameter.empty),
+            annotation=f"{field.reader.accepts} | None" if defaults.get(name, ()) is None else field.reader.accepts,
+        )
+        for name, field in fields.items()
+        if field.in_python
+    ]
+    parameters.append(inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, default=True, annotation="bool"))
+    signature = inspect.Signature(parameters, return_annotation=getattr(shown, "__name__", "object"))
+
+    def ask(*args: Any, **kwargs: Any) -> Made:
+        given = signature.bind(*args, **kwargs).arguments
+        is_shown = given.pop("progress", True)
+        asked = question.read(given)
+        work = asked.work()
+        answer = working(work.label, given.get("store"), is_shown, work.carry_out)
+        return shown(answer, question.verb)
+
+    ask.__name__ = ask.__qualname__ = question.verb
+    ask.__doc__ = _documented(question, returns)
+    ask.__signature__ = signature  # type: ignore[attr-defined]
+    return in_words_of_python(ask)
+
+
+PROGRESS = "Whether a terminal shows a progress bar."
+"""The sentence of the argument that Python alone has."""
+
+WIDTH = 92
+"""The width of a docstring, which stands in no file."""
+
+
+def _documented(question: type[Question], returns: str) -> str:
+    """Return the docstring of a question's function: the text of its help, in Python's words, and its arguments."""
+    first, *others = question.text().split("\n\n")
+    paragraphs = [first, *(part for part in others if not part.startswith("Examples:"))]
+    sentences = {name: field.described() for name, field in question.fields().items() if field.in_python}
+    sentences["progress"] = PROGRESS
+    listed = [f"{name}: {sentence}" for name, sentence in sentences.items()]
+    parts = [
+        *(textwrap.fill(_in_python(paragraph), WIDTH) for paragraph in paragraphs),
+        _section("Args", [_in_python(line) for line in listed]),
+        _section("Returns", [returns]),
+        _section("Raises", ["UserError: An argument is refused. One line says what was found and what is accepted."]),
+    ]
+    return "\n\n".join(parts)
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    wrapped = [textwrap.fill(line, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8) for line in lines]
+    return "\n".join([f"{title}:", *wrapped])
+
+
+def _in_python(text: str) -> str:
+    """Return ``text`` with options as arguments: ``--draw-seed`` becomes ``draw_seed``."""
+    return re.sub(r"--([a-z][a-z-]*)", lambda option: f"`{option[1].replace('-', '_')}`", text)
+
+
 def _with_options(doc: str) -> str:
     """Return the docstring ``doc`` with the options of a scenario after its arguments, if it takes them."""
     if "**sets" not in doc:
@@ -73,7 +141,7 @@ def scenario_of(source: Source | None, given: Mapping[str, Any]) -> tuple[Scenar
     if source is not None and not isinstance(source, str | os.PathLike | Mapping):
         raise UserError("scenario", f"found {quoted(source)}; accepted: a file's path, a dict, or options by name")
     file = None if source is None else dict(source) if isinstance(source, Mapping) else os.fspath(source)
-    return asked.base(file, *said(given))
+    return scenarios.base(file, *said(given))
 
 
 def said(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

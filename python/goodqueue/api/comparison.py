@@ -5,17 +5,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare as comparing
+from goodqueue import comparison as comparing
 from goodqueue import engines
 from goodqueue.api import asking, frames, showing
-from goodqueue.compare import Entry, request
-from goodqueue.compare import tables as tabled
+from goodqueue.comparison import Entry, request
+from goodqueue.comparison import tables as tabled
 from goodqueue.errors import UserError, quoted, said
 from goodqueue.files import output
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import describe, notes, terminal
-from goodqueue.show.tables import Table
+from goodqueue.show.answer import Part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -213,10 +213,10 @@ class Comparison(showing.Shown):
             if (one := found[id(entry)][key])
         ]
 
-    def _parts(self) -> tuple[str, list[Table], list[str]]:
+    def _parts(self) -> Sequence[Part]:
         result = self.result
-        shown = [*tabled.tables(result), *tabled.difference_tables(result)]
-        return describe.whole(result.scenario), shown, [*tabled.findings(result), *tabled.certainty(result)]
+        tables = [*tabled.tables(result), *tabled.difference_tables(result)]
+        return [describe.whole(result.scenario), *tables, *tabled.findings(result), *tabled.certainty(result)]
 
 
 def _name(result: comparing.Comparison, entry: Entry) -> str:

@@ -19,7 +19,7 @@ from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import App, Flow, Queue, Record, Scenario
 from goodqueue.show import describe, notes, tables, terminal
-from goodqueue.show.tables import Table
+from goodqueue.show.answer import Part
 from goodqueue.store import columns
 
 if TYPE_CHECKING:
@@ -175,8 +175,8 @@ class Run(showing.Shown):
     def _group(self) -> Group:
         return Group(self.name, [self.record])
 
-    def _parts(self) -> tuple[str, list[Table], list[str]]:
-        return describe.run(self.name, self.record), tables.run_tables(self.record), []
+    def _parts(self) -> Sequence[Part]:
+        return [describe.run(self.name, self.record), *tables.run_tables(self.record)]
 
 
 def _array(values: Sequence[float | None]) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":

@@ -3,9 +3,9 @@
 import io
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, redirect_stdout
-from html import escape
 from typing import TYPE_CHECKING
 
+from goodqueue.show.answer import Part, flat
 from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
@@ -15,29 +15,19 @@ if TYPE_CHECKING:
 
 
 class Shown:
-    """A result with a headline, tables and sentences."""
+    """A result that shows itself: as text, as LaTeX, and in a notebook."""
 
-    def _parts(self) -> tuple[str, Sequence[Table], Sequence[str]]:
-        """Return the headline above the tables, the tables, and the sentences below them."""
+    def _parts(self) -> Sequence[Part]:
+        """Return the sentences and tables, in the order in which the command line prints them."""
         raise NotImplementedError
 
     def table(self) -> str:
         """Return the text that the command line prints for this result: its tables, at most 100 columns wide."""
         from goodqueue.show import terminal
 
-        headline, tables, sentences = self._parts()
         stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
         with redirect_stdout(stream):
-            for line in headline.split("\n"):
-                if line.startswith("  "):  # a command, which is not wrapped, so that it can be pasted
-                    terminal.emit(f"{terminal.fit(line)}\n")
-                else:
-                    terminal.say(line)
-            terminal.say()
-            for table in tables:
-                terminal.print_table(table)
-            for sentence in sentences:
-                terminal.say(sentence)
+            terminal.print_parts(self._parts())
         stream.seek(0)
         return stream.read().rstrip("\n")
 
@@ -45,7 +35,7 @@ class Shown:
         """Return the tables as LaTeX, with the rules of booktabs, for ``\\input`` in a paper."""
         from goodqueue.show import latex
 
-        return latex.document(self._parts()[1])
+        return latex.document([part for part in flat(self._parts()) if isinstance(part, Table)])
 
     def __repr__(self) -> str:
         return self.table()
@@ -53,9 +43,7 @@ class Shown:
     def _repr_html_(self) -> str:
         from goodqueue.pages import fragment
 
-        headline, tables, sentences = self._parts()
-        said = [f"<p>{escape(sentence)}</p>" for sentence in sentences]
-        return "\n".join([f"<p>{escape(headline)}</p>", *map(fragment, tables), *said])
+        return fragment(self._parts())
 
 
 def looking(width: str | None, font: str | None, style: str | None) -> AbstractContextManager[None]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue import engines
 from goodqueue.api import asking, frames, showing
 from goodqueue.errors import UserError, quoted, warn
-from goodqueue.show.tables import Table
+from goodqueue.show.answer import Part
 from goodqueue.studies import libraries
 from goodqueue.suites import figures, loading, sheet, show, stacks, subjects
 from goodqueue.suites.sheet import RowResult
@@ -90,9 +90,9 @@ class Suite(showing.Shown):
         known = ", ".join(one.row.section for one in self.sheet.rows)
         raise UserError("section", f"found {quoted(section)}; accepted: {known}")
 
-    def _parts(self) -> tuple[str, list[Table], list[str]]:
-        tables = [table for one in self.sheet.rows for table in show.tables(self.sheet, one)]
-        return show.describe(self.sheet)[0], [*tables, show.overview(self.sheet)], list(show.conclusion(self.sheet))
+    def _parts(self) -> Sequence[Part]:
+        tables = [table for row in self.sheet.rows for table in show.tables(self.sheet, row)]
+        return [show.describe(self.sheet)[0], *tables, show.overview(self.sheet), *show.conclusion(self.sheet)]
 
 
 def _number(row: RowResult, number: sheet.Number) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines, executors
 from goodqueue.api import asking, frames, showing
-from goodqueue.compare import request
+from goodqueue.comparison import request
 from goodqueue.errors import Option, Place, UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS, metrics, numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import notes, terminal
-from goodqueue.show.tables import Table
-from goodqueue.sweep import carrying, pages, result, show
-from goodqueue.sweep import grid as grids
-from goodqueue.sweep.result import Values
+from goodqueue.show.answer import Part
+from goodqueue.sweeps import carrying, pages, result, show
+from goodqueue.sweeps import grid as grids
+from goodqueue.sweeps.result import Values
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,9 +137,9 @@ class Sweep(showing.Shown):
         if metric not in known:
             raise UserError("metric", f"found {quoted(metric)}; accepted: {', '.join(known)}")
 
-    def _parts(self) -> tuple[str, list[Table], list[str]]:
-        found = self.result
-        return show.describe(found), show.tables(found), [*show.certainty(found), *self.failures]
+    def _parts(self) -> Sequence[Part]:
+        sweep = self.result
+        return [show.describe(sweep), *show.tables(sweep), *show.certainty(sweep), *self.failures]
 
 
 @asking.in_words_of_python

@@ -23,7 +23,7 @@ from goodqueue.calibrate.within import Order
 from goodqueue.errors import UserError, bounded
 from goodqueue.files import inputs
 from goodqueue.record import Record
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 
 PATIENCE_S = 180.0
 """How long a link may run until it is killed, and its run failed."""

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue._goodqueue import VERSION
 from goodqueue.claims.result import Part, Result, part_of
 from goodqueue.engines import identity
@@ -20,7 +20,7 @@ from goodqueue.studies.model import Study
 
 ANSWER = "an answer of `goodqueue study --json`, or one result of `goodqueue claims --out`"
 
-Carry = Callable[[str, Callable[[run.Progress, Store | None], Part]], Part]
+Carry = Callable[[str, Callable[[running.Progress, Store | None], Part]], Part]
 """Takes a label and the work. It calls the work with the display of progress that has the label, and with the store."""
 
 
@@ -37,7 +37,7 @@ def carry_out(studies: Sequence[Study], quick: bool, workers: int | None, carry:
         plan = planning.plan(study, everything, quick, workers=workers)
 
         def work(
-            progress: run.Progress, store: Store | None, plan: planning.Plan = plan, selection: Any = everything
+            progress: running.Progress, store: Store | None, plan: planning.Plan = plan, selection: Any = everything
         ) -> Part:
             is_own = store is None or not _held(plan, store)
             begun = time.process_time()

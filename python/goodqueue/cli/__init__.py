@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import typer
 
 from goodqueue import extras, interrupts
-from goodqueue.cli import completion, options, process
+from goodqueue.cli import asking, completion, options, process
 from goodqueue.errors import UserError, one_line, quoted
 
 HELP = """goodqueue: a laboratory for active queue management.
@@ -39,10 +39,10 @@ VERBS = {
     "link": "link.link",
     "advise": "advise.advise",
     "sweep": "sweep.sweep",
-    "attack": "attack.attack",
-    "tune": "tune.tune",
-    "sensitivity": "sensitivity.sensitivity",
-    "fit": "fit.fit",
+    "attack": "search.attack.question:Attack",
+    "tune": "search.tune.question:Tune",
+    "sensitivity": "search.sensitivity.question:Sensitivity",
+    "fit": "search.fit.question:Fit",
     "report": "report.report",
     "serve": "serve.serve",
     "plot": "plot.plot",
@@ -64,7 +64,7 @@ VERBS = {
     "completion": "completion.completion",
     "cite": "cite.cite",
 }
-"""The verbs, in their order in --help, and their functions in the modules beside this one."""
+"""The verbs, in their order in --help: a question (``MODULE:CLASS``), or a function in a module beside this one."""
 
 
 RENAMED = {"--out": "--store", "--seed": "--draw-seed"}
@@ -85,6 +85,15 @@ def _root(
     pass
 
 
+def _verb(where: str) -> Any:
+    """Return the function of a verb, or the typer of several: `VERBS` says where it is."""
+    module, is_question, question = where.partition(":")
+    if is_question:
+        return asking.verb(getattr(import_module(f"goodqueue.{module}"), question))
+    module, _, function = where.partition(".")
+    return getattr(import_module(f"goodqueue.cli.{module}"), function)
+
+
 @functools.cache
 def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
     """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms, since their modules are imported."""
@@ -98,8 +107,7 @@ def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
     )
     app.callback()(_root)
     for name in verbs:
-        module, _, function = VERBS[name].partition(".")
-        verb = getattr(import_module(f"goodqueue.cli.{module}"), function)
+        verb = _verb(VERBS[name])
         if isinstance(verb, typer.Typer):
             app.add_typer(verb, name=name)
         else:

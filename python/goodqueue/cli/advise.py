@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from goodqueue import options
-from goodqueue.advise import framing
+from goodqueue.advice import framing
 from goodqueue.cli.options import FirstSeed, Force, Json, Workers, check_force, whole
 from goodqueue.measures import FIRST_SEED
 
 if TYPE_CHECKING:
-    from goodqueue.advise.answer import Advice
+    from goodqueue.advice.answer import Advice
 
 
 USES = "calls,games,downloads,web"
@@ -99,8 +99,8 @@ def advise(
     change the answer: another rate, another buffer, Wi-Fi. Give the rates at which the link itself sends: the
     contract's rate for cable, the modem's sync rate for DSL.
     """
-    from goodqueue.advise import checking, trying
-    from goodqueue.advise import question as asking
+    from goodqueue.advice import checking, trying
+    from goodqueue.advice import question as asking
     from goodqueue.errors import UserError, quoted
     from goodqueue.files import output
     from goodqueue.show import terminal
@@ -134,13 +134,13 @@ def advise(
         with terminal.progress("Linux's own qdiscs") as progress:
             advice = checking.checked(advice, progress)
     if tune:
-        from goodqueue.advise import tuned
+        from goodqueue.advice import tuned
 
         with terminal.progress("A better rate and rtt") as progress:
             advice = tuned.tuned(advice, workers, progress)
     written = None
     if out is not None:
-        from goodqueue.advise import report
+        from goodqueue.advice import report
 
         command = options.command(
             "advise", down=down, up=up, rtt=rtt, link=link, use=None if use == USES else use, buffer=buffer,
@@ -150,7 +150,7 @@ def advise(
         written, _ = output.write(out, force, lambda folder: report.write(folder, advice, command))
     if json:
         from goodqueue._goodqueue import VERSION
-        from goodqueue.advise.answer import as_json
+        from goodqueue.advice.answer import as_json
 
         terminal.emit_json(as_json(advice, VERSION))
     else:
@@ -163,7 +163,7 @@ def advise(
 
 
 def _print(advice: "Advice", why: bool) -> None:
-    from goodqueue.advise import show
+    from goodqueue.advice import show
     from goodqueue.show import terminal
 
     terminal.show([*show.warning(advice), show.headline(advice.question), *show.measured(advice.question), ""])

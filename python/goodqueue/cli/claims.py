@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from goodqueue.claims.result import Part, Result
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
     from goodqueue.store import Store
     from goodqueue.studies.model import Study
 

@@ -27,7 +27,7 @@ from goodqueue.measures import FIRST_SEED, SEEDS
 from goodqueue.options import COMPARED
 
 if TYPE_CHECKING:
-    from goodqueue.compare import Comparison
+    from goodqueue.comparison import Comparison
 
 INTERVALS = 600
 """The number of intervals of a run in the figure of delay over time."""
@@ -94,9 +94,9 @@ def compare(
     sim,kernel,live each qdisc runs in the simulator, on Linux's own qdiscs and TCP, and with Linux's TCP across the
     simulated path in real time. The engines are then compared too.
     """
-    from goodqueue import compare as comparing
+    from goodqueue import comparison as comparing
     from goodqueue import engines
-    from goodqueue.compare import request
+    from goodqueue.comparison import request
     from goodqueue.files import inputs, output
     from goodqueue.measures import metrics, numbers
     from goodqueue.scenario import seconds
@@ -144,7 +144,7 @@ def compare(
 
 
 def _print(result: "Comparison", form: str, effect: bool, out: str | None) -> None:
-    from goodqueue.compare import as_json
+    from goodqueue.comparison import as_json
     from goodqueue.show import terminal
 
     if form == "json":
@@ -154,7 +154,7 @@ def _print(result: "Comparison", form: str, effect: bool, out: str | None) -> No
 
         terminal.emit(dumps(as_json(result, VERSION), ensure_ascii=False) + "\n")
         return
-    from goodqueue.compare import tables
+    from goodqueue.comparison import tables
     from goodqueue.show import describe
 
     differences = tables.difference_tables(result, effect)

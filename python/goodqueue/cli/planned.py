@@ -12,7 +12,7 @@ from goodqueue.cli.options import whole
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
     from goodqueue.show.tables import Table
     from goodqueue.store import Store
 

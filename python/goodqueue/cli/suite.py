@@ -14,7 +14,7 @@ from goodqueue.errors import UserError, warn
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
 
 
 def suite(

@@ -11,7 +11,7 @@ from goodqueue.errors import UserError, quoted, warn
 from goodqueue.measures import FIRST_SEED, SEEDS
 
 if TYPE_CHECKING:
-    from goodqueue.sweep.result import Goal, Sweep
+    from goodqueue.sweeps.result import Goal, Sweep
 
 SEED = 2**63 - 1 - 10_000
 """The highest first seed. A store can then hold the last seed of a cell."""
@@ -101,11 +101,11 @@ def sweep(
     from goodqueue import engines, executors
     from goodqueue import scenario as scenarios
     from goodqueue import store as stores
-    from goodqueue.compare import request
+    from goodqueue.comparison import request
     from goodqueue.files import output
     from goodqueue.measures import metrics, numbers
     from goodqueue.show import notes, terminal
-    from goodqueue.sweep import carrying, grid, pages, result, show
+    from goodqueue.sweeps import carrying, grid, pages, result, show
 
     check_format(json, latex)
     by = request.correction(correct)
@@ -151,7 +151,7 @@ def sweep(
 def _print(found: "Sweep", form: str, effect: bool, written: str | None) -> None:
     """Print the sweep as ``form``: json, latex, or tables, and then the folder that was ``written``."""
     from goodqueue.show import latex, terminal
-    from goodqueue.sweep import result, show
+    from goodqueue.sweeps import result, show
 
     if form == "json":
         terminal.emit_json(result.as_json(found))
@@ -167,7 +167,7 @@ def _print(found: "Sweep", form: str, effect: bool, written: str | None) -> None
 
 def _goal(until_ci: str | None, most: int | None, seeds: int, metric: str) -> "Goal | None":
     """Return the goal of ``--until-ci``. Raises UserError."""
-    from goodqueue.sweep.result import Goal
+    from goodqueue.sweeps.result import Goal
 
     if until_ci is None:
         if most is not None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 
@@ -77,7 +77,7 @@ def replay(
     traces: Sequence[Path],
     release: str | None = None,
     workers: int | None = None,
-    progress: run.Progress | None = None,
+    progress: running.Progress | None = None,
 ) -> list[Outcome]:
     """Replay each of ``traces``, in parallel, and return the outcomes in the same order.
 
@@ -93,7 +93,7 @@ def replay(
         raise UserError("--release", f"found {quoted(release)}; accepted: {', '.join(releases)}")
     stop = threading.Event()
     outcomes = []
-    with ThreadPoolExecutor(max_workers=workers or run.cores()) as pool:
+    with ThreadPoolExecutor(max_workers=workers or running.cores()) as pool:
         try:  # from here on, since a replay may be running before all are submitted
             futures = [pool.submit(_one, trace, release, stop) for trace in traces]
             for future in futures:

@@ -1,6 +1,6 @@
 """The engines that can run a scenario: the simulator, Linux's kernel, and the hosts' TCP across goodqueue's own path.
 
-An engine is a function from a scenario to its record's JSON (`run.Engine`). All engines give the same record. This
+An engine is a function from a scenario to its record's JSON (`running.Engine`). All engines give the same record. This
 module finds engines by name, and refuses what an engine cannot run before anything starts. An engine's name is its
 kind, and for the kernel perhaps the release of Linux: ``kernel-7.3``.
 """
@@ -9,7 +9,7 @@ import platform
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from goodqueue import endpoints, run
+from goodqueue import endpoints, running
 from goodqueue.engines import releases
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.record import Scenario
@@ -86,18 +86,18 @@ def run_many(
     engine: str,
     scenarios: Sequence[Scenario],
     workers: int | None = None,
-    progress: run.Progress | None = None,
-    finished: run.Finished | None = None,
+    progress: running.Progress | None = None,
+    finished: running.Finished | None = None,
 ) -> list[str]:
     """Run each of ``scenarios`` on ``engine`` and return their records as JSON, in the same order.
 
     ``finished`` gets each record as soon as it exists. The first refusal or failure (UserError) ends all runs, and so
     does Ctrl-C.
     """
-    return run.many(scenarios, workers, progress, find(engine), finished)
+    return running.many(scenarios, workers, progress, find(engine), finished)
 
 
-def find(name: str) -> run.Engine:
+def find(name: str) -> running.Engine:
     """Return the engine called ``name``, as `parse` returns it."""
     if kind(name) == "kernel":
         from goodqueue.engines import kernel
@@ -107,28 +107,28 @@ def find(name: str) -> run.Engine:
         from goodqueue.engines.live import engine
 
         return lambda scenario, progress, stop: engine.run(resolve(scenario), progress, stop)
-    return run.simulate
+    return running.simulate
 
 
-def threaded(name: str, threads: int | None) -> run.Engine:
+def threaded(name: str, threads: int | None) -> running.Engine:
     """Return the engine called ``name`` for a single run, on ``threads`` threads of the simulator.
 
     Without ``threads`` a long run has all cores. Raises UserError for another engine with ``threads``.
     """
     if name == "sim":
-        return lambda scenario, progress, stop: run.simulate(scenario, progress, stop, threads=threads)
+        return lambda scenario, progress, stop: running.simulate(scenario, progress, stop, threads=threads)
     if threads is not None:
         raise UserError(Option("threads"), f"found with the engine {quoted(name)}; accepted: with sim")
     return find(name)
 
 
-def logged(name: str, scenario: Scenario, folder: str, force: bool) -> run.Engine:
+def logged(name: str, scenario: Scenario, folder: str, force: bool) -> running.Engine:
     """Return the engine called ``name``, made to write the qlogs of QUIC stacks into ``folder``. Raises UserError."""
     endpoints.prepare_qlog(name, scenario, folder, force)
-    return lambda scenario, progress, stop: run.with_endpoints(scenario, progress, stop, folder)
+    return lambda scenario, progress, stop: running.with_endpoints(scenario, progress, stop, folder)
 
 
-def traced(name: str, trace: "Trace") -> run.Engine:
+def traced(name: str, trace: "Trace") -> running.Engine:
     """Return the engine called ``name``, made to capture its run as ``trace`` describes."""
     if kind(name) == "kernel":
         from goodqueue.engines import kernel
@@ -138,4 +138,4 @@ def traced(name: str, trace: "Trace") -> run.Engine:
         from goodqueue.engines.live import engine
 
         return lambda scenario, progress, stop: engine.run(resolve(scenario), progress, stop, trace)
-    return lambda scenario, progress, stop: run.simulate(scenario, progress, stop, trace)
+    return lambda scenario, progress, stop: running.simulate(scenario, progress, stop, trace)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Sequence
 
-from goodqueue import engines, run
+from goodqueue import engines, running
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 
-Executor = Callable[[str, Sequence[Scenario], run.Progress, run.Finished, run.Failed | None], None]
+Executor = Callable[[str, Sequence[Scenario], running.Progress, running.Finished, running.Failed | None], None]
 """Runs resolved scenarios, with their seeds, on an engine, and returns each record as soon as it exists.
 
 If the last argument is None, the first failed run ends all runs. Otherwise the others continue.
@@ -38,10 +38,10 @@ def local(workers: int | None = None) -> Executor:
     def execute(
         engine: str,
         scenarios: Sequence[Scenario],
-        progress: run.Progress,
-        finished: run.Finished,
-        failed: run.Failed | None = None,
+        progress: running.Progress,
+        finished: running.Finished,
+        failed: running.Failed | None = None,
     ) -> None:
-        run.each(scenarios, finished, workers, progress, engines.find(engine), failed)
+        running.each(scenarios, finished, workers, progress, engines.find(engine), failed)
 
     return execute

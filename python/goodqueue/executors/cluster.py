@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines, run
+from goodqueue import engines, running
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Maker, Run
 from goodqueue.errors import UserError
@@ -47,9 +47,9 @@ def connect(host: str, port: int, name: str, warn: Callable[[str], None] = lambd
     def execute(
         engine: str,
         scenarios: Sequence[Scenario],
-        progress: run.Progress,
-        finished: run.Finished,
-        failed: run.Failed | None = None,
+        progress: running.Progress,
+        finished: running.Finished,
+        failed: running.Failed | None = None,
     ) -> None:
         runs = [identity.of(engine, scenario) for scenario in scenarios]
         tasks = _Tasks(client, Fleet(client, f"--executor {name}", engine, runs, warn), runs)

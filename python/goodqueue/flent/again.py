@@ -14,7 +14,7 @@ from goodqueue import engines
 from goodqueue.errors import UserError
 from goodqueue.record import Record
 from goodqueue.record.reading import source_of
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.store.results import Loose
 
 INTERVAL = "200ms"

@@ -1,20 +1,25 @@
 """Writes HTML pages: a title over sections, tables, figures and text, in one style. A page stands alone in one file."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from goodqueue import extras
 from goodqueue.errors import UserError, one_line
+from goodqueue.files import output
+from goodqueue.show import answer as answers
 from goodqueue.show import layout
+from goodqueue.show.answer import Answer, Code, Findings, Picture, Section, Terms, Text, flat
 from goodqueue.show.tables import Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
+
+    from goodqueue.running import Progress
 
 WIDE = 144
 """The width in characters of a table that fits in a window of 1200 pixels. A page splits a wider table."""
@@ -24,55 +29,12 @@ REPORT = "report.html"
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A paragraph: the lead below a title, or a note in small letters."""
-
-    text: "str | Markup"
-    style: Literal["", "lead", "note"] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """Sentences in a box that the eye meets first. Without any there is no box."""
-
-    sentences: Sequence[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Code:
-    """Text as it is typed: a command, a scenario. Empty text is left out."""
-
-    text: str
-    wraps: bool = False
-    folded: str = ""
-    """The word to click on, if a click unfolds the text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """Names with their meanings."""
-
-    meanings: Mapping[str, str]
-    are_code: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """A drawn figure. Its title is a heading, unless it is empty."""
 
     title: str
     caption: str
     svg: str
-    name: str = ""
-    """The identifier of its place in the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Parts under a heading. Without parts it is left out."""
-
-    title: str
-    parts: "Sequence[Part]"
     name: str = ""
     """The identifier of its place in the page."""
 
@@ -90,10 +52,68 @@ def render(title: str, parts: "Iterable[Part]", contents: Sequence[Section] = ()
     return page.render(style=style, title=title, parts=list(parts), contents=contents, version=VERSION)
 
 
-def fragment(table: Table) -> str:
-    """Return one table as HTML for any page: as in reports, but without their style."""
-    grid: str = _environment().get_template("grid.html.j2").make_module().grid(table)  # type: ignore[attr-defined]
-    return f"<p><b>{escape(table.title)}</b></p>{grid}"
+def fragment(parts: "Iterable[answers.Part]") -> str:
+    """Return ``parts`` as HTML for any page: as in reports, but without their style and without figures."""
+    grid = _environment().get_template("grid.html.j2").make_module().grid  # type: ignore[attr-defined]
+    blocks: list[str] = []
+    for part in flat(parts):
+        match part:
+            case Table():
+                blocks.append(f"<p><b>{escape(part.title)}</b></p>{grid(part)}")
+            case Section():
+                blocks.append(f"<p><b>{escape(part.title)}</b></p>")
+            case Code():
+                blocks.append(f"<pre>{escape(part.text)}</pre>")
+            case Findings():
+                blocks += [f"<p>{escape(sentence)}</p>" for sentence in part.sentences]
+            case Terms():
+                blocks += [f"<p>{escape(f'{name}: {meaning}')}</p>" for name, meaning in part.meanings.items()]
+            case Text():
+                blocks.append(f"<p>{escape(part.text)}</p>")
+            case str():
+                blocks.append(f"<p>{escape(part)}</p>")
+            case Picture():
+                pass
+    return "\n".join(blocks)
+
+
+def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Progress") -> UserError | None:
+    """Write a report of ``answer`` into ``folder``: report.html, its figures, its files, and results.json.
+
+    ``command`` is the command that asks again. If the figures cannot be drawn, the error is returned. Raises OSError.
+    """
+    for name, text in answer.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    trouble = draw(folder, "results.json is", lambda: page(folder, answer, command, progress))
+    output.write_results(folder, answer.as_json(verb), command)
+    return trouble
+
+
+def page(folder: Path, answer: Answer, command: str, progress: "Progress") -> str:
+    """Return the page of ``answer`` as HTML. Its figures are written into ``folder``."""
+    pictures = [part for part in flat(answer.parts) if isinstance(part, Picture)]
+    drawn = {}
+    for number, picture in enumerate(pictures, 1):
+        drawn[picture.name] = _drawn(folder, picture)
+        progress(number / len(pictures))
+    return render(answer.title, [*_with_figures(drawn, answer.parts), Section("The command", [Code(command)])])
+
+
+def _drawn(folder: Path, picture: Picture) -> Figure:
+    from goodqueue.plot import style
+
+    return Figure(picture.title, picture.caption, style.save(picture.draw(), folder, picture.name), picture.name)
+
+
+def _with_figures(drawn: dict[str, Figure], parts: Iterable[answers.Part]) -> "Iterator[Part]":
+    """Yield ``parts`` with the ``drawn`` figures in place of what draws them."""
+    for part in parts:
+        if isinstance(part, Picture):
+            yield drawn[part.name]
+        elif isinstance(part, Section):
+            yield replace(part, parts=list(_with_figures(drawn, part.parts)))
+        else:
+            yield part
 
 
 def draw(folder: Path, stays: str, make: Callable[[], str]) -> UserError | None:

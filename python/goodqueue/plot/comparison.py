@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from goodqueue import traffic
-from goodqueue.compare import Comparison, Entry
+from goodqueue.comparison import Comparison, Entry
 from goodqueue.measures import metrics
 from goodqueue.measures.metrics import DIRECTIONS, Metric
 from goodqueue.plot import ellipse, panels, style

@@ -12,7 +12,7 @@ from goodqueue.record import Record
 from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
 from goodqueue.store import results
-from goodqueue.sweep.grid import split
+from goodqueue.sweeps.grid import split
 
 SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}
 """The keys for short words that could mean several keys."""

@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 from goodqueue.measures.metrics import Metric, directions_of, label
 from goodqueue.plot import along as drawing
 from goodqueue.show import labels as naming
-from goodqueue.sweep.grid import QDISC, Axis
-from goodqueue.sweep.result import Sweep, Values
+from goodqueue.sweeps.grid import QDISC, Axis
+from goodqueue.sweeps.result import Sweep, Values
 
 PANELS = 6
 """The maximum number of panels. The table has everything."""

@@ -5,14 +5,15 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from goodqueue.compare import Comparison, as_json, tables
+from goodqueue.comparison import Comparison, as_json, tables
 from goodqueue.errors import UserError
 from goodqueue.files import output
-from goodqueue.pages import Code, Figure, Findings, Part, Section, Terms, Text, draw, render
+from goodqueue.pages import Figure, Part, draw, render
 from goodqueue.report.meanings import MEANINGS
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, latex
+from goodqueue.show.answer import Code, Findings, Section, Terms, Text
 
 LINK = """\
 senders ──▶ [ queue ] ── {down} down ──▶ receivers

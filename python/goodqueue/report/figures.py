@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from matplotlib.figure import Figure
 
-from goodqueue.compare import Comparison
+from goodqueue.comparison import Comparison
 from goodqueue.measures import metrics
 from goodqueue.plot import comparison as plots
 from goodqueue.plot import delay, tree

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import compare, options
-from goodqueue.compare import Comparison
-from goodqueue.compare import tables as comparison_tables
+from goodqueue import options
+from goodqueue.comparison import Comparison, summarise
+from goodqueue.comparison import tables as comparison_tables
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
 from goodqueue.measures import metrics
-from goodqueue.pages import Code, Figure, Findings, Part, Section, Terms, Text
+from goodqueue.pages import Figure, Part
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
@@ -22,11 +22,12 @@ from goodqueue.record.reading import source_of
 from goodqueue.report import figures
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels, tables
+from goodqueue.show.answer import Code, Findings, Section, Terms, Text
 from goodqueue.show.tables import Column, Table, number
 from goodqueue.store import Store, results
 from goodqueue.studies import published, trivial, wording
-from goodqueue.sweep import show
-from goodqueue.sweep.result import Sweep
+from goodqueue.sweeps import show
+from goodqueue.sweeps.result import Sweep
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawn
@@ -189,14 +190,14 @@ def of_records(
 ) -> Section:
     """Return the section of records that differ only in qdisc, seed and engine.
 
-    ``texts`` are each engine's records, in the order of `compare.scenarios`. A single record has a section of a run.
+    ``texts`` are each engine's records, in the order of `comparison.scenarios`. A single record has a section of a run.
     ``command`` made them, if it is known.
     """
     records = [text for engine_texts in texts.values() for text in engine_texts]
     if len(records) == 1:
         return of_record(json.loads(records[0]), build, command, prefix)
     names = labels.short(lines)
-    shared = compare.summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
+    shared = summarise({"bottleneck": {}}, [names[line] for line in lines], seeds, texts)
     return _section(
         title=_title(shared, [names[line] for line in lines]),
         description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",

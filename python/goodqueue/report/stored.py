@@ -12,14 +12,15 @@ from goodqueue import store
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
-from goodqueue.pages import Code, Section, Terms, render
+from goodqueue.pages import render
 from goodqueue.record import Scenario
 from goodqueue.report import sections
 from goodqueue.report.meanings import STORED
-from goodqueue.run import Progress
+from goodqueue.running import Progress
+from goodqueue.show.answer import Code, Section, Terms
 from goodqueue.store import Store, results
 from goodqueue.store.results import Loose
-from goodqueue.sweep import result
+from goodqueue.sweeps import result
 
 ACCEPTED = "a store, a record in JSON, or a folder that study, compare, sweep or validate made"
 

@@ -19,7 +19,7 @@ from goodqueue.scenario import paths
 if TYPE_CHECKING:
     from threading import Event
 
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
 
 FASTER = 10
 """The rate of the link on which users are counted, as a multiple of the load."""
@@ -107,7 +107,7 @@ def count(probes_asked: Iterable[Probe], workers: int | None = None) -> None:
     The lines on standard error are those of one load after the other. So is the error: the first load that no number of
     users offers raises UserError, and ends the others.
     """
-    from goodqueue import run
+    from goodqueue import running
 
     waiting: dict[str, Probe] = {}
     for probe in probes_asked:
@@ -136,7 +136,7 @@ def count(probes_asked: Iterable[Probe], workers: int | None = None) -> None:
 
     if waiting:
         begin()
-        run.each([probe.asked for probe in waiting.values()], finish, workers, engine=_search, failed=finish)
+        running.each([probe.asked for probe in waiting.values()], finish, workers, engine=_search, failed=finish)
 
 
 def _loads(scenario: Scenario) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -189,7 +189,7 @@ def _load_bps(text: str, bottleneck_bps: int) -> float:
 def _search(scenario: Scenario, progress: "Progress", stop: "Event") -> str:
     """Return the number of users that offer the load of `Probe.asked`, and the rate that they do offer, as JSON.
 
-    It is an engine for the threads of `goodqueue.run`.
+    It is an engine for the threads of `goodqueue.running`.
     """
     alone = {name: value for name, value in scenario.items() if name != "load"}
     rate_bps = scenario["load"]
@@ -210,9 +210,9 @@ def _search(scenario: Scenario, progress: "Progress", stop: "Event") -> str:
 
 def _offered_bps(alone: Scenario, users: int, progress: "Progress", stop: "Event") -> float:
     """Return the throughput of ``users`` users on the fast link, headers included, in bit/s."""
-    from goodqueue import run
+    from goodqueue import running
 
     source = alone["traffic"][0] | {"users": users}
-    record = json.loads(run.simulate(alone | {"traffic": [source]}, progress, stop))
+    record = json.loads(running.simulate(alone | {"traffic": [source]}, progress, stop))
     direction = source.get("direction", "down")
     return float(record["queues"][direction]["throughput_mbps"]) * 1e6

@@ -11,7 +11,7 @@ from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.show import terminal
 from goodqueue.store import Store, completing
 

@@ -12,7 +12,7 @@ from goodqueue import store
 from goodqueue.errors import UserError
 from goodqueue.files.output import RESULTS
 from goodqueue.record import Scenario
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 from goodqueue.store import Store, results
 from goodqueue.store.results import About
 

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as Grid
 
-    from goodqueue.run import Progress
+    from goodqueue.running import Progress
     from goodqueue.show import layout
+    from goodqueue.show.answer import Part
     from goodqueue.show.tables import Table
 
 WIDTH = 100
@@ -119,6 +120,42 @@ def show(parts: "Iterable[str | Table]") -> None:
             say(part, style="bold" if isinstance(part, Bold) else "")
         else:
             print_table(part)
+
+
+def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
+    """Print the parts of an answer. Figures are left out.
+
+    Paragraphs follow each other. A table, code and a section stand apart from what is above them.
+    """
+    from goodqueue.show import answer as answers
+    from goodqueue.show.tables import Table
+
+    is_apart = is_first
+    for part in parts:
+        if isinstance(part, answers.Picture) or (isinstance(part, answers.Code) and not part.text):
+            continue
+        is_block = isinstance(part, answers.Code | answers.Section | answers.Terms)
+        if not is_apart and (is_block or (isinstance(part, Table) and part.title)):
+            emit("\n")
+        is_apart = isinstance(part, Table)  # which has an empty line below it
+        match part:
+            case Table():
+                print_table(part)
+            case answers.Section():
+                say(part.title, style="bold")
+                print_parts(part.parts, is_first=True)
+            case answers.Code():
+                emit(fit(part.text).rstrip() + "\n")
+            case answers.Terms():
+                for name, meaning in part.meanings.items():
+                    say(f"{name}: {meaning}")
+            case answers.Findings():
+                for sentence in part.sentences:
+                    say(sentence)
+            case answers.Text():
+                say(str(part.text))
+            case _:
+                say(str(part))
 
 
 def _grid(part: "layout.Part") -> "Grid":

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue.show.tables import Table, decimals, number
 from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
 from goodqueue.speed.bench_threads import ThreadsResult
@@ -91,7 +91,8 @@ def threads_table(results: Sequence[ThreadsResult]) -> Table:
         }
         for result in results
     ]
-    note = f"Seconds of the clock, building the parts included, on {run.cores()} cores. Ratios are medians of turns."
+    cores = running.cores()
+    note = f"Seconds of the clock, building the parts included, on {cores} cores. Ratios are medians of turns."
     return Table.of("One run on several threads", rows, [note], ("case", "record"))
 
 

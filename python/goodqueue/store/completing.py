@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
-from goodqueue import executors, run
+from goodqueue import executors, running
 from goodqueue.engines.identity import Run
 from goodqueue.store import DamagedError, Store
 
 Seen = Callable[[Run, str], None]
 """Called with each run and its record, both for stored runs and for new ones."""
 
-Missing = Callable[[int], AbstractContextManager[run.Progress]]
+Missing = Callable[[int], AbstractContextManager[running.Progress]]
 """Called with the number of missing runs. Returns the display of their progress."""
 
 
@@ -52,7 +52,7 @@ def _execute(
     store: Store | None,
     execute: executors.Executor,
     seen: Seen,
-    progress: run.Progress,
+    progress: running.Progress,
     failed: Callable[[Run, BaseException], None] | None,
 ) -> None:
     def finished(index: int, text: str) -> None:
@@ -67,7 +67,7 @@ def _execute(
     execute(engine, [run.scenario for run in runs], progress, finished, note if failed else None)
 
 
-def part(progress: run.Progress, begin: float, share: float) -> run.Progress:
+def part(progress: running.Progress, begin: float, share: float) -> running.Progress:
     """Return the progress of a part of the work."""
     return lambda done: progress(begin + share * done)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
-from goodqueue import executors, run
+from goodqueue import executors, running
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.record import Record
@@ -54,7 +54,7 @@ class Measured:
 def execute(
     plan: Plan,
     workers: int | None = None,
-    progress: run.Progress | None = None,
+    progress: running.Progress | None = None,
     store: Store | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> list[Measured]:
@@ -170,7 +170,7 @@ def _joined(cells: Sequence[Measured], name: str, parameters: Sequence[str], how
 def _do(
     plan: Plan,
     workers: int | None,
-    progress: run.Progress | None,
+    progress: running.Progress | None,
     store: Store | None,
     warn: Callable[[str], None],
     seen: Callable[[str, str], None],
@@ -186,7 +186,7 @@ def _do(
             if progress:
                 progress((done + share * weight) / whole)
 
-        def shown(_: int, note: run.Progress = note) -> AbstractContextManager[run.Progress]:
+        def shown(_: int, note: running.Progress = note) -> AbstractContextManager[running.Progress]:
             return nullcontext(note)
 
         runs = [identity.of(plan.engine, plan.scenarios[key]) for key in batch]

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue.store import Store
 from goodqueue.studies import execution, judging, readings, trivial, verdicts
 from goodqueue.studies.execution import Measured
@@ -47,7 +47,7 @@ def carry_out(
     plan: Plan,
     selection: Selection,
     workers: int | None = None,
-    progress: run.Progress | None = None,
+    progress: running.Progress | None = None,
     store: Store | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Outcome:

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from goodqueue.errors import UserError
 from goodqueue.files import inputs, output
-from goodqueue.pages import Code, Figure, Findings, Section, Text, draw, render
-from goodqueue.run import Progress
+from goodqueue.pages import Figure, draw, render
+from goodqueue.running import Progress
+from goodqueue.show.answer import Code, Findings, Section, Text
 from goodqueue.show.tables import Table
 from goodqueue.studies.keys import MOST_BYTES
 from goodqueue.studies.notes import parts, text_in

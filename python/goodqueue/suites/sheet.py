@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.store import Store
 from goodqueue.studies import outcome as outcomes
@@ -124,7 +124,7 @@ def carry_out(
     rows: Sequence[Row],
     laid_out: planning.Plan,
     workers: int | None = None,
-    progress: run.Progress | None = None,
+    progress: running.Progress | None = None,
     store: Store | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Sheet:

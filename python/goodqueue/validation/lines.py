@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from goodqueue import qdisc, run
+from goodqueue import qdisc, running
 from goodqueue.engines.kernel import cpio, folders, image, tc, vm
 from goodqueue.errors import UserError
 from goodqueue.validation import decided, line_making
@@ -65,14 +65,14 @@ class Count:
 
 
 def compare(
-    count: int, seed: int, progress: run.Progress, stop: threading.Event, release: str | None = None
+    count: int, seed: int, progress: running.Progress, stop: threading.Event, release: str | None = None
 ) -> tuple[dict[str, Count], Judge]:
     """Return what became of ``count`` lines made from ``seed``, by discipline, and of which `tc`. Raises UserError."""
     return of(line_making.make(count, seed), progress, stop, release)
 
 
 def of(
-    lines: Sequence[str], progress: run.Progress, stop: threading.Event, release: str | None = None
+    lines: Sequence[str], progress: running.Progress, stop: threading.Event, release: str | None = None
 ) -> tuple[dict[str, Count], Judge]:
     """Return what became of ``lines``, by discipline, and of which `tc`: that of the image of ``release``.
 
@@ -150,7 +150,7 @@ def _ours(line: str) -> tuple[list[Command] | None, str]:
 
 
 def _ask(
-    entries: list[list[Command]], progress: run.Progress, stop: threading.Event, release: str | None
+    entries: list[list[Command]], progress: running.Progress, stop: threading.Event, release: str | None
 ) -> tuple[list[Shown], Judge]:
     """Give ``entries`` to `tc` in a machine of its own. Return what it made of them, and which release it is."""
     if (lacking := vm.why_not(release=release)) is not None:

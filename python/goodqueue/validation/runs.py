@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from goodqueue import engines, executors, run
+from goodqueue import engines, executors, running
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run, build
 from goodqueue.engines.kernel import image, making, vm
@@ -30,7 +30,7 @@ def carry_out(
     cell_set: Set,
     store: Store | None,
     workers: int | None = None,
-    progress: run.Progress | None = None,
+    progress: running.Progress | None = None,
     on: Sequence[str] = result.ENGINES,
 ) -> Validation:
     """Execute the runs of ``cell_set`` that ``store`` lacks, and return the measurements of all runs.
@@ -53,7 +53,7 @@ def carry_out_again(
     cell_set: Set,
     store: Store | None,
     workers: int | None = None,
-    progress: run.Progress | None = None,
+    progress: running.Progress | None = None,
 ) -> Validation:
     """Execute the simulator's runs of ``cell_set`` that ``store`` lacks, beside the kernel's numbers in ``earlier``.
 
@@ -70,7 +70,7 @@ def _parts(
     cell_set: Set,
     store: Store | None,
     workers: int | None,
-    progress: run.Progress | None,
+    progress: running.Progress | None,
     on: Sequence[str],
     costs: Mapping[str, float],
 ) -> dict[str, list[Record]]:
@@ -109,7 +109,7 @@ def _made_by(where: str, release: str | None) -> dict[str, str]:
     )
 
 
-def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: run.Progress) -> list[Record]:
+def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: running.Progress) -> list[Record]:
     """Return the records of ``runs``, which are all of one engine. Runs that are not stored are executed."""
     records: dict[str, Record] = {}
 
@@ -117,7 +117,7 @@ def _records(runs: Sequence[Run], store: Store | None, workers: int | None, prog
         records[run.key] = json.loads(text)
 
     @contextmanager
-    def missing(count: int) -> Iterator[run.Progress]:
+    def missing(count: int) -> Iterator[running.Progress]:
         yield lambda share: progress(1 - (1 - share) * count / len(runs))
 
     completing.complete(store, runs, executors.local(workers), seen, missing)

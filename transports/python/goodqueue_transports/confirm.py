@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from goodqueue import run
+from goodqueue import running
 from goodqueue.scenario import resolve, to_json
 from goodqueue.scenario.toml import to_toml
 
@@ -52,7 +52,7 @@ CASES: Mapping[str, dict[str, Any]] = {
 
 def virtual(scenario: dict[str, Any]) -> dict[str, Any]:
     """Return what the case measures in virtual time."""
-    record: Any = run.one(scenario)
+    record: Any = running.one(scenario)
     (app,), (flow,), queue = record["apps"], record["flows"], record["queues"]["down"]
     return {
         **_of_queue(queue),

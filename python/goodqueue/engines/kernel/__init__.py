@@ -13,7 +13,7 @@ from goodqueue.engines.kernel import folders, host, image, module, planning, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 
 Where = Literal["host", "vm"]
 

@@ -15,7 +15,7 @@ from goodqueue.engines.kernel import folders, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.files import drafts
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 
 _TRIAL_S = 0.2
 

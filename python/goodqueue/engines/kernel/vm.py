@@ -26,7 +26,7 @@ from goodqueue.engines.kernel.lab.capture import BUFFER_KIB
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.monitor import Monitor
 from goodqueue.errors import UserError
-from goodqueue.run import Progress, StoppedError
+from goodqueue.running import Progress, StoppedError
 
 NAME = "kernel engine"
 """Whose errors these are."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from goodqueue.errors import UserError, one_line
-from goodqueue.run import Progress, StoppedError
+from goodqueue.running import Progress, StoppedError
 
 STALL_S = 600.0
 """Wall-clock time without a line after which a program is killed. A run has 50 lines, and one may take minutes."""

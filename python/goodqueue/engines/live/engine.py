@@ -16,7 +16,7 @@ from goodqueue.engines.kernel.lab.run import OWN
 from goodqueue.engines.live import planning
 from goodqueue.errors import UserError
 from goodqueue.record import Kernel, Queue, Record, Scenario, Series
-from goodqueue.run import Progress
+from goodqueue.running import Progress
 
 NAME = "live engine"
 """What refusals of the laboratory begin with."""

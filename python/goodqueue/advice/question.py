@@ -1,0 +1,158 @@
+"""The user's question: the link, its rates, and its uses. Error messages name the option."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from goodqueue.advice.framing import USUAL, Wan, framed
+from goodqueue.advice.links import LINKS, SYNONYMS, Link, cell, find
+from goodqueue.errors import Option, UserError, quoted
+
+if TYPE_CHECKING:
+    from goodqueue.advice.flent import Found
+
+WIFI = Option("link", "wifi")
+
+USES = ("calls", "games", "downloads", "web")
+
+LEAST_BPS, MOST_BPS = 128_000, 10_000_000_000
+
+RTT = "30ms"
+"""The default: cake's word ``regional`` (tc-cake(8))."""
+
+SEEDS, QUICK_SEEDS = 5, 3
+RADIO_SEEDS, QUICK_RADIO_SEEDS = 12, 4
+"""For LTE and 5G, since each seed also draws another radio."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A link and its uses."""
+
+    link: Link
+    down_bps: int
+    up_bps: int
+    """The rate of the link itself. For Wi-Fi, which shares the air, it is not used."""
+    rtt_s: float
+    """The round-trip time to the servers, without queueing."""
+    uses: tuple[str, ...]
+    buffer_s: float
+    """The length of the present queue when it is full."""
+    seeds: tuple[int, ...]
+    quick: bool = False
+    trace: str | None = None
+    """A file of rates for the direction down."""
+    found: "Found | None" = None
+    """Flent's measurements of the link."""
+    wan: Wan = USUAL
+    """The router's interface to the Internet."""
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether the link has its own constant rate."""
+        return not self.link.is_radio and self.link.key != "wifi"
+
+
+def ask(
+    down: str | None,
+    up: str | None,
+    rtt: str | None,
+    link: str,
+    use: str,
+    buffer: str | None,
+    seeds: int | None,
+    seed: int,
+    quick: bool,
+    trace: str | None = None,
+    files: Sequence[str] = (),
+    *,
+    pppoe: str | None = None,
+    vlan: bool = False,
+    overhead: int | None = None,
+    wan: str | None = None,
+) -> Question:
+    """Return the question of these options. Raises UserError."""
+    kind = find(link)
+    if kind is None:
+        kinds = ", ".join(f"{key} ({', '.join(SYNONYMS[key])})" for key in LINKS)
+        raise UserError(Option("link"), f"found {quoted(link)}; accepted: {kinds}")
+    kind, interface = framed(kind, pppoe, vlan, overhead, wan)
+    uses = tuple(word.strip() for word in use.split(","))
+    for word in uses:
+        if word not in USES or uses.count(word) > 1:
+            word_found = quoted(word) + (" twice" if word in USES else "")
+            raise UserError(Option("use"), f"found {word_found}; accepted: a list of {', '.join(USES)}, each once")
+    if trace is not None and not kind.follows_file:
+        raise UserError(
+            Option("trace"), ["found with ", Option("link", link), "; accepted: with ", Option("link", "lte"), " or 5g"]
+        )
+    rates_found = _found(files)
+    down_bps = _rate(Option("down"), down, rates_found.down_bps if rates_found else None, trace)
+    up_bps = (
+        down_bps
+        if kind.key == "wifi" and up is None
+        else _rate(Option("up"), up, rates_found.up_bps if rates_found else None)
+    )
+    if kind.key == "wifi" and cell(down_bps) is None:
+        raise UserError(
+            Option("down"), [f"found {quoted(down)} with ", WIFI, "; accepted: up to 189mbit, as 802.11n carries"]
+        )
+    rtt_s = _time(Option("rtt"), rtt, 0.001, 2.0) if rtt is not None or not rates_found else rates_found.rtt_s
+    if buffer is None:
+        buffer_s = (rates_found.buffer_s if rates_found else None) or kind.buffer_s
+    elif kind.key == "wifi":
+        raise UserError(
+            Option("buffer"), ["found with ", WIFI, "; accepted: without, as the driver's queue is what it is"]
+        )
+    else:
+        buffer_s = _time(Option("buffer"), buffer, 0.001, 10.0)
+    usual = (RADIO_SEEDS, QUICK_RADIO_SEEDS) if kind.is_radio else (SEEDS, QUICK_SEEDS)
+    count = seeds or usual[quick]
+    every = tuple(range(seed, seed + count))
+    return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, rates_found, interface)
+
+
+def _found(files: Sequence[str]) -> "Found | None":
+    if not files:
+        return None
+    from goodqueue.advice import flent
+
+    return flent.found(files)
+
+
+def _rate(option: Option, text: str | None, measured_bps: int | None, trace: str | None = None) -> int:
+    """Return the rate in ``text``, or ``measured_bps``, or the mean of the file ``trace``."""
+    from goodqueue import _goodqueue
+    from goodqueue.scenario import paths
+    from goodqueue.show import notes
+
+    if trace is not None:
+        if text is not None:
+            raise UserError(option, [f"found {quoted(text)} beside ", Option("trace"), "; accepted: one of them"])
+        return paths.rate_bps({"trace": trace})
+    if text is None:
+        if measured_bps is None:
+            raise UserError(
+                option, ["missing; accepted: a rate such as 50mbit, or ", Option("flent", "FILE"), " that measured it"]
+            )
+        return measured_bps
+    try:
+        bps = _goodqueue.rate_bps(text)
+    except ValueError as error:
+        raise UserError(option, str(error)) from None
+    if not LEAST_BPS <= bps <= MOST_BPS:
+        raise UserError(option, f"found {quoted(text)}; accepted: 128kbit to 10gbit")
+    notes.warn({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
+    return bps
+
+
+def _time(option: Option, text: str | None, least_s: float, most_s: float) -> float:
+    from goodqueue import _goodqueue
+
+    try:
+        time_s: float = _goodqueue.time_ns(text or RTT) / 1e9
+    except ValueError as error:
+        raise UserError(option, str(error)) from None
+    if not least_s <= time_s <= most_s:
+        raise UserError(option, f"found {quoted(text)}; accepted: {1000 * least_s:g}ms to {most_s:g}s")
+    return time_s

@@ -1,0 +1,83 @@
+"""How the value of a field is read: from the text of the command line, or from what a caller in Python gives."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from goodqueue import options
+from goodqueue.errors import Option, UserError, quoted
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads the values of a field."""
+
+    read: Callable[[Option, Any], Any]
+    """Returns the value as the question has it. Raises UserError, which names the option."""
+    accepts: str
+    """The type of what a caller in Python may give, as a signature shows it."""
+    repeats: bool = False
+    """Whether the option may be given several times."""
+
+
+def _plain(value: object) -> object:
+    """Return a number of numpy as a Python number, and anything else unchanged."""
+    item = getattr(value, "item", None)
+    return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
+
+
+def _path(option: Option, value: Any) -> str:
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str):
+        raise UserError(option, f"found {quoted(value)}; accepted: a path")
+    return path
+
+
+def _flag(option: Option, value: Any) -> bool:
+    return options.flag(option, value) or False
+
+
+def _texts(option: Option, value: Any) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, Sequence) or not all(isinstance(text, str) for text in texts):
+        raise UserError(option, f"found {quoted(value)}; accepted: text, or a list of texts")
+    return tuple(texts)
+
+
+def _pairs(option: Option, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, Mapping):
+        return _texts(option, value)
+    return tuple(f"{key}={text if isinstance(text, str) else ','.join(map(str, text))}" for key, text in value.items())
+
+
+def _listed(option: Option, value: Any) -> str:
+    return ",".join(_texts(option, value))
+
+
+def _scenario(option: Option, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return dict(value)
+    if not isinstance(value, str | os.PathLike):
+        raise UserError(option, f"found {quoted(value)}; accepted: a file's path, or a dict")
+    return _path(option, value)
+
+
+def whole(least: int, most: int = options.MOST) -> Reader:
+    """Return the reader of a whole number within bounds."""
+    return Reader(lambda option, value: options.whole(option, _plain(value), least, most), "int")
+
+
+Source = str | dict[str, Any]
+"""A scenario: the path of its file, or its tables."""
+
+SCENARIO = Reader(_scenario, "str | os.PathLike[str] | Mapping[str, Any]")
+TEXT = Reader(options.text, "str")
+PATH = Reader(_path, "str | os.PathLike[str]")
+FLAG = Reader(_flag, "bool")
+TEXTS = Reader(_texts, "str | Sequence[str]", repeats=True)
+"""Texts: the option may be repeated, and Python takes a text or a list."""
+PAIRS = Reader(_pairs, "Mapping[str, Any] | Sequence[str]", repeats=True)
+"""``KEY=VALUE``, repeated. Python takes a dict, too; several values of a key are joined by commas."""
+LISTED = Reader(_listed, "str | Sequence[str]")
+"""A list in one text, with commas. Python takes a list, too."""

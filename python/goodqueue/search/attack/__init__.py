@@ -1,0 +1,1 @@
+"""``attack``: looks for scenarios in which a property breaks, and shrinks them."""

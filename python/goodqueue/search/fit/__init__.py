@@ -1,0 +1,1 @@
+"""``fit``: says which unknown settings explain what was measured."""

@@ -1,0 +1,1 @@
+"""``sensitivity``: says which keys of a scenario matter, and how much."""
