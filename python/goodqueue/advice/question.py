@@ -86,7 +86,7 @@ def ask(
         raise UserError(
             Option("trace"), ["found with ", Option("link", link), "; accepted: with ", Option("link", "lte"), " or 5g"]
         )
-    rates_found = _found(files)
+    rates_found = _from_flent(files)
     down_bps = _rate(Option("down"), down, rates_found.down_bps if rates_found else None, trace)
     up_bps = (
         down_bps
@@ -112,7 +112,7 @@ def ask(
     return Question(kind, down_bps, up_bps, rtt_s, uses, buffer_s, every, quick, trace, rates_found, interface)
 
 
-def _found(files: Sequence[str]) -> "Found | None":
+def _from_flent(files: Sequence[str]) -> "Found | None":
     if not files:
         return None
     from goodqueue.advice import flent

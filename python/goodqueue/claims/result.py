@@ -96,12 +96,14 @@ def _part(data: Mapping[str, Any], seeds: Sequence[int], cpu_s: float | None) ->
         runs=data["runs"],
         seeds=(least, greatest),
         cpu_s=cpu_s,
-        values=_kept(data["values"], VALUE_KEYS, judging.VERDICTS),
-        claims=_kept(data["claims"], CLAIM_KEYS, verdicts.VERDICTS),
+        values=_kept_keys(data["values"], VALUE_KEYS, judging.VERDICTS),
+        claims=_kept_keys(data["claims"], CLAIM_KEYS, verdicts.VERDICTS),
     )
 
 
-def _kept(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], verdicts: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _kept_keys(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], verdicts: Sequence[str]
+) -> dict[str, dict[str, Any]]:
     """Return the ``keys`` of each of ``rows``, by id. Raises ValueError if a verdict is none of ``verdicts``."""
     for row in rows:
         if row["verdict"] not in verdicts:

@@ -137,10 +137,10 @@ def _claims(part: Part, before: Part | None, moved: Moved | None) -> Table:
 
 
 def _verdict(claim: Mapping[str, Any]) -> str:
-    return f"{_told(claim['verdict'])}{' ?' if claim['certain'] is False else ''}"
+    return f"{_verdict_words(claim['verdict'])}{' ?' if claim['certain'] is False else ''}"
 
 
-def _told(verdict: str) -> str:
+def _verdict_words(verdict: str) -> str:
     return "not tested" if verdict == "not_run" else verdict
 
 

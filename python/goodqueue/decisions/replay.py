@@ -95,7 +95,7 @@ def replay(
     outcomes = []
     with ThreadPoolExecutor(max_workers=workers or running.cores()) as pool:
         try:  # from here on, since a replay may be running before all are submitted
-            futures = [pool.submit(_one, trace, release, stop) for trace in traces]
+            futures = [pool.submit(_replay_trace, trace, release, stop) for trace in traces]
             for future in futures:
                 outcomes.append(future.result())
                 if progress:
@@ -107,7 +107,7 @@ def replay(
     return outcomes
 
 
-def _one(trace: Path, release: str | None, stop: threading.Event) -> Outcome:
+def _replay_trace(trace: Path, release: str | None, stop: threading.Event) -> Outcome:
     from goodqueue import _goodqueue
 
     try:

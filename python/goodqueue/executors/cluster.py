@@ -171,10 +171,10 @@ class _Tasks:
             return None
         if isinstance(error, CANCELLED):
             raise error
-        return _said(error)
+        return _in_our_words(error)
 
 
-def _said(error: BaseException) -> BaseException:
+def _in_our_words(error: BaseException) -> BaseException:
     """Return ``error`` in our own words."""
     if type(error).__name__ == "KilledWorker":
         return UserError("its workers died, one after another, whenever they ran it")

@@ -129,7 +129,7 @@ class Fleet:
                 for maker, mine in zip(answer, self._samples, strict=True)
                 if Maker(*maker) != mine
             )
-            return f"{_called(theirs)}, and not {_called(ours)}"
+            return f"{_version_words(theirs)}, and not {_version_words(ours)}"
         return one_line(str(answer))[:200]
 
     def _nobody(self) -> str:
@@ -139,7 +139,7 @@ class Fleet:
         return "its workers are gone; with --out the same command goes on where it was"
 
 
-def _called(maker: Maker) -> str:
+def _version_words(maker: Maker) -> str:
     code = f", disciplines {maker.code}" if maker.code else ""
     return f"goodqueue {maker.version}, build {maker.build}{code}"
 

@@ -139,26 +139,26 @@ def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple
             return _force(draft, path)
         return _settled(path, lambda free: _rename(draft, free))
 
-    return _written(out, fill, put)
+    return _write(out, fill, put)
 
 
 def replace(out: str | Path, fill: Callable[[Path], None]) -> None:
     """Write with force into a folder whose name shows that it is ours, as that of a sweep in its store. See `write`."""
-    _written(out, fill, _force)
+    _write(out, fill, _force)
 
 
-def _written(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Path, Path], Path]) -> tuple[str, Result]:
+def _write(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Path, Path], Path]) -> tuple[str, Result]:
     path = _resolved(out)
     try:
         _sweep(path)
         with _workshop(path) as draft:
             result = fill(draft)
-            return _shown(out, path, put(draft, path)), result
+            return _name_shown(out, path, put(draft, path)), result
     except OSError as error:
         raise UserError(_at(OUT, out), f"cannot be written: {error.strerror or error}") from error
 
 
-def _shown(out: str | Path, path: Path, written: Path) -> str:
+def _name_shown(out: str | Path, path: Path, written: Path) -> str:
     """Return ``out``, or the name next to it under which its content was written (``written``)."""
     return (
         str(out) if written == path else str(written if Path(out).is_symlink() else Path(out).with_name(written.name))
@@ -320,4 +320,4 @@ def settle(draft: Path, out: str | Path, force: bool) -> str:
     if force:
         drafts.settle(draft, path, replace=True)
         return str(out)
-    return _shown(out, path, _settled(path, lambda free: drafts.settle(draft, free, replace=False)))
+    return _name_shown(out, path, _settled(path, lambda free: drafts.settle(draft, free, replace=False)))

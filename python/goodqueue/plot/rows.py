@@ -66,7 +66,7 @@ def boxes(groups: Sequence[Group], metric: Metric, title: str = "") -> Figure | 
     if not any(values):
         return None
     with style.look():
-        drawn, axes, places = _begin(groups, _named(metric, groups), title)
+        drawn, axes, places = _begin(groups, _axis_label(metric, groups), title)
         _scale(axes[0], [value for sample in values for value in sample], metric.unit)
         for mark, sample in zip(places, values, strict=True):
             if sample:
@@ -78,7 +78,7 @@ def boxes(groups: Sequence[Group], metric: Metric, title: str = "") -> Figure | 
     return drawn
 
 
-def _named(metric: Metric, groups: Sequence[Group]) -> str:
+def _axis_label(metric: Metric, groups: Sequence[Group]) -> str:
     words = label(metric, loaded(groups))
     return f"{words} ({metric.unit})" if metric.unit else words
 
@@ -126,7 +126,7 @@ def bars(groups: Sequence[Group], metric: Metric, title: str = "") -> Figure | N
     if not any(values):
         return None
     with style.look():
-        drawn, axes, places = _begin(groups, _named(metric, groups), title)
+        drawn, axes, places = _begin(groups, _axis_label(metric, groups), title)
         shown = decimals(statistics.fmean(sample) for sample in values if sample)
         digits = shown if metric.decimals is None else metric.decimals
         for mark, sample in zip(places, values, strict=True):

@@ -81,7 +81,7 @@ def applied(wishes: Asked) -> Iterator[None]:
 
 def of(width: str | None, font: str | None, style: str | None) -> Asked:
     """Return what the options say, with the settings of the user's matplotlibrc. Raises UserError."""
-    settings = {**_own(), **(_style(style) if style else {})}
+    settings = {**_changed_settings(), **(_style(style) if style else {})}
     family, points = _font(font) if font else ("", None)
     if width is None:
         size = _figsize(style)
@@ -130,7 +130,7 @@ def _font(text: str) -> tuple[str, float | None]:
     return family, points
 
 
-def _own() -> dict[str, Any]:
+def _changed_settings() -> dict[str, Any]:
     """Return what the user changed in matplotlib: in a matplotlibrc, or in a notebook."""
     names = [key for key in mpl.rcParamsDefault if not OURS.fullmatch(key)]
     return {key: mpl.rcParams[key] for key in names if mpl.rcParams[key] != mpl.rcParamsDefault[key]}

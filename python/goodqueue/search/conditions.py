@@ -86,10 +86,10 @@ class Condition:
 
 def parse(texts: Sequence[str], where: Place) -> list[Condition]:
     """Return the conditions. Raises UserError with ``where``."""
-    return [_one(text, where) for text in texts]
+    return [_condition(text, where) for text in texts]
 
 
-def _one(text: str, where: Place) -> Condition:
+def _condition(text: str, where: Place) -> Condition:
     match = _CONDITION.fullmatch(text)
     if match is None:
         raise UserError(where, f"found {quoted(text)}; accepted: a condition, {ACCEPTED}")

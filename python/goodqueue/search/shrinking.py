@@ -38,11 +38,11 @@ def shrink(facts: Facts, build: Asked, holds: Holds) -> dict[str, Value]:
 
 def differing(facts: Facts, build: Asked) -> dict[str, Value]:
     """Return the facts that have another value than the simplest one."""
-    asked_facts = _asked(facts, build)
+    asked_facts = _asked_facts(facts, build)
     return {name: value for name, value in facts.items() if name in asked_facts and value != asked_facts[name].simplest}
 
 
-def _asked(facts: Facts, build: Asked) -> dict[str, Fact]:
+def _asked_facts(facts: Facts, build: Asked) -> dict[str, Fact]:
     chosen = Chosen(facts)
     build(chosen)
     return chosen.asked
@@ -81,7 +81,7 @@ def _simplest(facts: Facts, names: Sequence[str], build: Asked) -> dict[str, Val
 def _simplify(facts: dict[str, Value], build: Asked, holds: Holds) -> dict[str, Value]:
     """Move each number towards its simplest value, then to a round one."""
     for name in list(differing(facts, build)):
-        fact, value = _asked(facts, build).get(name), facts.get(name)
+        fact, value = _asked_facts(facts, build).get(name), facts.get(name)
         if not isinstance(fact, Number) or not isinstance(value, int | float):
             continue
         near, far = float(value), fact.simplest  # `near` holds, `far` does not

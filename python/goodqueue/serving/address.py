@@ -20,7 +20,7 @@ LINE = "qdisc"
 def address(scenario: dict[str, Any], lines: Sequence[str]) -> str:
     """Return the address of ``scenario`` under ``lines``, on this machine. The scenario needs no line of its own."""
     words = [(LINE, line) for line in lines]
-    words += [(key, _written(leaf)) for key, leaf in _leaves(scenario)]
+    words += [(key, _leaf_text(leaf)) for key, leaf in _leaves(scenario)]
     return f"{PAGE}#{urlencode(words)}"
 
 
@@ -34,7 +34,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from _leaves(item, f"{path}.{name}" if path else str(name))
 
 
-def _written(leaf: Any) -> str:
+def _leaf_text(leaf: Any) -> str:
     """Return text as it is, unless the page would read it as another value."""
     if isinstance(leaf, str):
         try:

@@ -97,7 +97,7 @@ def find(paths: Sequence[str], progress: Progress = lambda _: None) -> Mine:
     if not paths:
         _look_for_scenarios(Path(), search)
     opens = 0 if opens_scenario else len(search.scenarios) if opens_run else None
-    return Mine(list(search.scenarios.values()), _named(search.runs), search.left_out, opens)
+    return Mine(list(search.scenarios.values()), _named_entries(search.runs), search.left_out, opens)
 
 
 def _look(path: Path, search: _Search) -> None:
@@ -181,7 +181,7 @@ def _stored(store: Store, key: str) -> str:
     return results.in_store(store, [key])[0].text
 
 
-def _named(runs: dict[str, tuple[About, Callable[[], str]]]) -> list[Entry]:
+def _named_entries(runs: dict[str, tuple[About, Callable[[], str]]]) -> list[Entry]:
     """Return the runs, each with a unique name: the difference of its scenario from the others, its seed, its place."""
     abouts = [about for about, _ in runs.values()]
     labels = results.labels(abouts)

@@ -125,13 +125,13 @@ def _change(change: dict[str, Any]) -> str:
 def _source(source: dict[str, Any]) -> str:
     kind = kinds()[source["kind"]]
     name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
-    detail = _said(source, kind.option.detail)
+    detail = _title_value(source, kind.option.detail)
     what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
     direction = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
     return f"{name}{what}{direction}"
 
 
-def _said(source: dict[str, Any], key: str) -> Any:
+def _title_value(source: dict[str, Any], key: str) -> Any:
     """Return what a title shows of a key: its value, or the file or the number of the data that are its value."""
     value = source.get(key)
     if isinstance(value, list | dict):

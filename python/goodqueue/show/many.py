@@ -29,7 +29,7 @@ def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) 
     columns = [Column("kind", False), Column(kind.plural)]
     row = [kind.name, str(len(apps))]
     fairness: tuple[str, float | None] = ("", None)
-    for heading, values, places, better in _measured(kind, apps):
+    for heading, values, places, better in _measured_columns(kind, apps):
         columns += [Column(f"{heading}\nmedian"), Column("worst\ntenth")]
         row += [number(median(values), places), number(worst_tenth(values, better), places)]
         if not fairness[0]:
@@ -41,7 +41,7 @@ def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) 
     return Table(title, columns, [row], [*jain_note, *notes])
 
 
-def _measured(kind: traffic.Kind, apps: Sequence[App]) -> list[tuple[str, list[float], int, str]]:
+def _measured_columns(kind: traffic.Kind, apps: Sequence[App]) -> list[tuple[str, list[float], int, str]]:
     """Return heading, values, decimals and the better direction of each number that flows of the kind measure."""
     columns = []
     for measure in kind.measures:

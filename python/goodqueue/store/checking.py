@@ -195,7 +195,7 @@ def _check(value: Any, expected: layout.Type, where: str, key: str) -> None:
             for word, item in value.items():
                 _check(item, inner, where, f"{key}.{word}")
             return
-    raise UserError(where, key, f"found {quoted(value)}; accepted: {_called(expected)}")
+    raise UserError(where, key, f"found {quoted(value)}; accepted: {_type_name(expected)}")
 
 
 def _is_plainly(value: Any, expected: layout.Type) -> bool:
@@ -223,11 +223,11 @@ _NUMBERS: Sequence[tuple[layout.Type, set[type]]] = (
 )
 
 
-def _called(expected: layout.Type) -> str:
+def _type_name(expected: layout.Type) -> str:
     """Return the name of a type in the words of JSON."""
     names = {"text": "text", "count": "a whole number", "number": "a finite number", "flag": "true or false"}
     if isinstance(expected, str):
         return names.get(expected, "a table")
     if inner := expected.get("nullable"):
-        return f"{_called(inner)} or null"
+        return f"{_type_name(inner)} or null"
     return "a list" if "list" in expected else "a table"

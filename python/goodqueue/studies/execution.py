@@ -86,7 +86,7 @@ def execute(
                 packed[key] = zlib.compress(text.encode(), level=1)
 
     _do(plan, workers, progress, store, warn, seen)
-    cells = [_measured(plan, position, numbers, lines, packed) for position in range(len(plan.cells))]
+    cells = [_measured_cell(plan, position, numbers, lines, packed) for position in range(len(plan.cells))]
     return [*(_without_spreads(cell) for cell in cells), *_pooled(cells)]
 
 
@@ -95,7 +95,7 @@ def _other(name: str) -> str:
     return f"{name}, to"
 
 
-def _measured(
+def _measured_cell(
     plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], packed: Mapping[str, bytes]
 ) -> Measured:
     cell, keys = plan.cells[position], plan.runs[position]

@@ -20,13 +20,13 @@ SPAN_S = 0.2
 
 def goodput_sum_mbps(record: Record, options: Options) -> float | None:
     """Return the total goodput of all flows that the scenario calls ``name``, or None if there are none."""
-    goodputs = [flow["goodput_mbps"] for flow in _called(record, options["name"])]
+    goodputs = [flow["goodput_mbps"] for flow in _flows_named(record, options["name"])]
     return math.fsum(goodputs) if goodputs else None
 
 
 def least_goodput_mbps(record: Record, options: Options) -> float | None:
     """Return the smallest goodput of the flows that the scenario calls ``name``, or None if there are none."""
-    return min((flow["goodput_mbps"] for flow in _called(record, options["name"])), default=None)
+    return min((flow["goodput_mbps"] for flow in _flows_named(record, options["name"])), default=None)
 
 
 def loss_ratio(record: Record, options: Options) -> float | None:
@@ -35,12 +35,12 @@ def loss_ratio(record: Record, options: Options) -> float | None:
     Returns None if there are no such flows, or if the latter lose nothing.
     """
     losses, other = (
-        [flow["loss_percent"] or 0.0 for flow in _called(record, options[key])] for key in ("name", "to_name")
+        [flow["loss_percent"] or 0.0 for flow in _flows_named(record, options[key])] for key in ("name", "to_name")
     )
     return fmean(losses) / fmean(other) if losses and any(other) else None
 
 
-def _called(record: Record, name: str | float) -> list[Flow]:
+def _flows_named(record: Record, name: str | float) -> list[Flow]:
     return [flow for flow in record["flows"] if flow["name"].rpartition("/")[0] == name]
 
 

@@ -47,14 +47,14 @@ def decided(study: Study, claim: Claim, holds: bool, checks: Sequence[Check]) ->
     """Return the comparisons that decided ``claim``, with their numbers: all of them if there are one or two."""
     count = len(checks)
     if count == 1:
-        return _told(study, claim, checks)
+        return _comparisons(study, claim, checks)
     against = [check for check in checks if check.verdict is False]
     if claim.quantifier == "all" and not holds:
-        return f"{_share(len(against), count, 'fail')}: {_told(study, claim, against)}"
+        return f"{_share(len(against), count, 'fail')}: {_comparisons(study, claim, against)}"
     sentence = _share(count - len(against), count, "hold")
     if claim.quantifier != "all":
         sentence += ", one is enough" if claim.quantifier == "some" else ", more than half must"
-    return f"{sentence}: {_told(study, claim, checks)}" if count == 2 else sentence
+    return f"{sentence}: {_comparisons(study, claim, checks)}" if count == 2 else sentence
 
 
 def _share(some: int, count: int, verb: str) -> str:
@@ -180,7 +180,7 @@ def _whole(study: Study, term: Found) -> str:
     return _sides(study, [term])[0] if term.algorithm else study.words.name(term.metric).line
 
 
-def _told(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
+def _comparisons(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
     """Return the comparisons one after the other. Words that several share are written once."""
     groups: dict[str, list[str]] = {}
     for head, text in dict.fromkeys(compared(study, claim, check) for check in checks[:SHOWN]):

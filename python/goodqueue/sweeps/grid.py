@@ -165,7 +165,7 @@ def cells(
     Raises UserError if all cells are refused.
     """
     combined = [list(zip(along, values, strict=True)) for values in itertools.product(*(axis.values for axis in along))]
-    cell_scenarios = [_made(base, values, mixed) for values in combined]
+    cell_scenarios = [_cell_scenario(base, values, mixed) for values in combined]
     with suppress(UserError):  # its own cell is refused below
         calibration.count(_loads(cell_scenarios, origin), workers)
     accepted_cells = []
@@ -186,7 +186,7 @@ def cells(
     return accepted_cells
 
 
-def _made(
+def _cell_scenario(
     base: Scenario, settings: Sequence[tuple[Axis, str]], mixed: Sequence[Mix]
 ) -> tuple[Scenario, dict[str, Place]] | UserError:
     """Return the unresolved scenario of a cell and where its keys come from, or why there is none."""

@@ -83,10 +83,10 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    return sentences(sweep.shown(), sweep.cells, lambda cell: _called(sweep, cell), "cell")
+    return sentences(sweep.shown(), sweep.cells, lambda cell: _cell_name(sweep, cell), "cell")
 
 
-def _called(sweep: Sweep, cell: Values) -> str:
+def _cell_name(sweep: Sweep, cell: Values) -> str:
     """Return the name of a cell in a sentence: ``codel at rtt 10ms, count 4``."""
     names = [column.heading for column in _axis_columns(sweep)]
     words = dict(zip(names, _place(cell, sweep), strict=True))

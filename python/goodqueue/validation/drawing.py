@@ -106,8 +106,8 @@ def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
     rtt = _rounded(_even_log(draws, ranges.rtt_ms))
     least, most = ranges.flows
     flows = math.floor(least + draws.random() * (most - least + 1))
-    first = _one(draws, ranges.cc)
-    second = _one(draws, [cc for cc in ranges.cc if cc != first] or [first])
+    first = _drawn_name(draws, ranges.cc)
+    second = _drawn_name(draws, [cc for cc in ranges.cc if cc != first] or [first])
     two, ecn, both = (draws.random() < share for share in (ranges.two_ccs, ranges.ecn, ranges.loaded_both))
     of_second = 1 + math.floor(draws.random() * (flows - 1)) if two and flows > 1 else 0
     counts = {cc: n for cc, n in ((first, flows - of_second), (second, of_second)) if n}
@@ -147,7 +147,7 @@ def _even_log(draws: Random, ends: tuple[float, float]) -> float:
     return math.exp(least + draws.random() * (most - least))
 
 
-def _one(draws: Random, names: Sequence[str]) -> str:
+def _drawn_name(draws: Random, names: Sequence[str]) -> str:
     return names[math.floor(draws.random() * len(names))]
 
 

@@ -232,7 +232,7 @@ def _pyroute2_version() -> str:
 
 def _unpack(package: Path, root: Path) -> None:
     for path, member, archive in packages.members(package):
-        if not _wanted(path):
+        if not _is_in_image(path):
             continue
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -255,7 +255,7 @@ def _usr(link: str) -> str:
     return f"/usr{link}" if link.startswith(("/bin/", "/sbin/", "/lib/", "/lib64/")) else link
 
 
-def _wanted(path: str) -> bool:
+def _is_in_image(path: str) -> bool:
     if _PYTHON.match(path):
         parts = path.split("/")[3:]
         return not any(part in _UNUSED_PYTHON.split() or part.startswith("config-3") for part in parts) and not (

@@ -85,7 +85,7 @@ class _Measuring:
             queues=self.middle.queues(),
             flows=[self._flow(index, flow) for index, flow in flows if not kinds()[flow.kind].is_probe],
             fairness=self._fairness(),
-            apps=[flow_result["app"] for flow_result in self._found() if flow_result["app"] is not None],
+            apps=[flow_result["app"] for flow_result in self._flow_reports() if flow_result["app"] is not None],
         )
         if hosts := [*self._hosts("host"), *self._hosts("server")]:
             result["hosts"] = hosts
@@ -95,7 +95,7 @@ class _Measuring:
             result["series"] = series
         return result
 
-    def _found(self) -> list[dict[str, Any]]:
+    def _flow_reports(self) -> list[dict[str, Any]]:
         """Return what the hosts measured of each flow."""
         return [self.lab["flows"][flow.name] for flow in self.plan.flows]
 
@@ -242,7 +242,7 @@ class _Measuring:
         )
         self.middle.add_series(result, ends)
 
-        for flow, flow_result in zip(self.plan.flows, self._found(), strict=True):
+        for flow, flow_result in zip(self.plan.flows, self._flow_reports(), strict=True):
             if every is not None and flow_result["series"] is not None:
                 result.setdefault(kinds()[flow.kind].series, []).append(flow_result["series"])  # type: ignore[misc]
         return result

@@ -171,7 +171,7 @@ def _results(folder: Path) -> Path:
 
 
 def _failed(ended: watching.Ended, refusal: str = "") -> UserError:
-    return UserError(NAME, ended.error or refusal or _died(ended), f"the console's last lines: {_kept(ended)}")
+    return UserError(NAME, ended.error or refusal or _died(ended), f"the console's last lines: {_kept_console(ended)}")
 
 
 def why_not(plan: Plan | None = None, release: str | None = None) -> str | None:
@@ -260,7 +260,7 @@ def _died(ended: watching.Ended) -> str:
     return f"the virtual machine ended (status {ended.status}) before the run did" + (f": {lines[-1]}" if lines else "")
 
 
-def _kept(ended: watching.Ended) -> Path:
+def _kept_console(ended: watching.Ended) -> Path:
     path = image.cache() / CONSOLE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(ended.lines) + "\n", encoding="utf-8")

@@ -102,7 +102,7 @@ class Init:
         """Start the programs and wait for CLIENT. Children that remain die with this process. Raises OSError."""
         order = self._order
         mounts.see(order["hosts"], order["resolver"])
-        namespaces_told = self._told("namespaces")
+        namespaces_told = self._awaited_message("namespaces")
         if namespaces_told is None:
             return
         spaces = dict(zip(namespaces_told["namespaces"], self._channel.descriptors, strict=True))
@@ -114,7 +114,7 @@ class Init:
             server = self._start(order["server"], spaces["server"])
             self._await_listening(server)
         self._channel.send({"ready": True})
-        if self._told("go") is None:
+        if self._awaited_message("go") is None:
             return
         status = self._await(self._start(order["client"], spaces["client"]), server)
         if status is not None:
@@ -122,7 +122,7 @@ class Init:
             if server is not None:
                 self._end(server)
 
-    def _told(self, word: str) -> Message | None:
+    def _awaited_message(self, word: str) -> Message | None:
         """Return the message that contains ``word``, or None if the run is to end before it began."""
         while (message := self._channel.receive()) is not None:
             if word in message:

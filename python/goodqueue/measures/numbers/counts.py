@@ -32,11 +32,13 @@ def first_drop_time_ms(record: Record) -> float | None:
 def cwnd_mean_packets(record: Record) -> float | None:
     """Return the mean congestion window over time and over the TCP flows."""
     series = record.get("series")
-    means = [fmean(windows) for flow in (series["flows"] if series else ()) if (windows := list(_known(flow)))]
+    means = [
+        fmean(windows) for flow in (series["flows"] if series else ()) if (windows := list(_windows_packets(flow)))
+    ]
     return fmean(means) if means else None
 
 
-def _known(flow: FlowSeries) -> Iterator[float]:
+def _windows_packets(flow: FlowSeries) -> Iterator[float]:
     return (value for value in flow["cwnd_packets"] if value is not None)
 
 
