@@ -58,14 +58,14 @@ class Agreement:
 def figures(results: Sequence[Result], programs: Sequence[Program]) -> list[Figure]:
     """Return the figures of each claim: over all lines, then line by line."""
     lines = list(dict.fromkeys(result.line for result in results))
-    figures_ = []
+    judged_figures = []
     for program in programs:
         for claim in program.claims:
             for line in ["", *lines]:
                 of_line = [result for result in results if line in ("", result.line)]
                 if (figure := _figure(of_line, program.name, claim, line)) is not None:
-                    figures_.append(figure)
-    return figures_
+                    judged_figures.append(figure)
+    return judged_figures
 
 
 def _figure(results: Iterable[Result], program: str, claim: Claim, line: str) -> Figure | None:

@@ -57,15 +57,15 @@ def runs(
 
     The other one must be among the ``programs``.
     """
-    runs_ = []
+    planned_runs = []
     for repeat in range(1, repeats + 1):
         for cell in cells:
             for main in programs:
                 if main.beside or (main.name in plan.few and cell.path not in plan.few_paths):
                     continue
                 session = [main, *(program for program in programs if program.beside == main.name)]
-                runs_.append(Run(cell, session, repeat, _identity(plan, cell, session, versions)))
-    return runs_
+                planned_runs.append(Run(cell, session, repeat, _identity(plan, cell, session, versions)))
+    return planned_runs
 
 
 def _identity(plan: Plan, cell: Cell, session: Sequence[Program], versions: Mapping[str, str]) -> str:
@@ -85,7 +85,7 @@ def carry_out(plan: Plan, runs: Sequence[Run], store: Kept, workers: int, progre
     again, and the next command tries it.
     """
     results = {run.name: store.get(run.name, run.identity) for run in runs}
-    waiting = deque(run for run in runs if (kept_result := results[run.name]) is None or not kept_result.is_whole)
+    waiting = deque(run for run in runs if (stored_result := results[run.name]) is None or not stored_result.is_whole)
     active: list[_Link] = []
     done = len(runs) - len(waiting)
     tried: dict[str, list[Result]] = {}

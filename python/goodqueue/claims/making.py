@@ -89,9 +89,9 @@ def _check_seeds(answer: Mapping[str, Any], study: Study, where: str) -> None:
     for cell in answer["cells"]:
         seed_counts = {experiment.seeds for experiment in study.experiments_of(cell["scenario"])}
         if len(cell["seeds"]) not in seed_counts:
-            found_seeds = f"found {len(cell['seeds'])} seeds in {cell['scenario']}"
+            problem = f"found {len(cell['seeds'])} seeds in {cell['scenario']}"
             raise UserError(
-                where, f"{found_seeds}; accepted: the study's own number, {' or '.join(map(str, sorted(seed_counts)))}"
+                where, f"{problem}; accepted: the study's own number, {' or '.join(map(str, sorted(seed_counts)))}"
             )
 
 

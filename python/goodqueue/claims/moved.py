@@ -43,16 +43,16 @@ def compare(was: Result, now: Result) -> Moved:
     before, after = _parts(was), _parts(now)
     both = [(before[name], after[name]) for name in after if name in before]
     claims = [
-        Change(before.claims[id_], claim)
-        for before, two in both
-        for id_, claim in two.claims.items()
-        if id_ in before.claims
+        Change(earlier.claims[id_], claim)
+        for earlier, later in both
+        for id_, claim in later.claims.items()
+        if id_ in earlier.claims
     ]
     values = [
-        Change(before.values[id_], value)
-        for before, two in both
-        for id_, value in two.values.items()
-        if id_ in before.values
+        Change(earlier.values[id_], value)
+        for earlier, later in both
+        for id_, value in later.values.items()
+        if id_ in earlier.values
     ]
     compared = [change for change in values if None not in (change.was["measured"], change.now["measured"])]
     return Moved(

@@ -182,14 +182,14 @@ def resolve(scenario: Scenario, origin: str = "", origins: Origins | None = None
 def _refusal(key: str, message: str, origin: str, origins: Origins) -> UserError:
     """Return the error for ``key``, which came from ``origin``, or from its entry in ``origins`` if it has one."""
     dotted = key.replace("[", ".").replace("]", "")
-    above = [origin for origin in origins if dotted == origin or dotted.startswith(f"{origin}.")]
+    above = [path for path in origins if dotted == path or dotted.startswith(f"{path}.")]
     if above:
         nearest = max(above, key=len)
         return UserError(origins[nearest], dotted[len(nearest) + 1 :], message)
     if dotted.endswith("qdisc") and (set_in := next((name for name in origins if name.startswith(f"{dotted}.")), None)):
         return UserError(origins[set_in], message)
     if message.startswith("unknown key"):  # only the keys below it, which came from options, have created the table
-        below = next((origin for origin in origins if origin.startswith(f"{dotted}.")), None)
+        below = next((path for path in origins if path.startswith(f"{dotted}.")), None)
         if below is not None:
             return UserError(origins[below], dotted, message)
     return UserError(_with_line(origin, key), key, message)

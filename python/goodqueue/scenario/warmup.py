@@ -48,7 +48,9 @@ def _uncounted(record: Record, warmup_s: float, kind: str) -> Iterator[tuple[Map
 
     if source_of(record):
         return  # the scenario describes a measurement by another program, and the simulator did not plan its flows
-    counting = {kind_.name for kind_ in traffic.kinds().values() if kind_.counts_completed and kind in ("", kind_.name)}
+    counting = {
+        counted.name for counted in traffic.kinds().values() if counted.counts_completed and kind in ("", counted.name)
+    }
     names = {app["name"] for app in record["apps"] if app["kind"] in counting and app.get("count") == 0}
     flows = [flow for flow in record["flows"] if flow["name"] in names and flow["start_s"] < warmup_s]
     if not flows:

@@ -148,7 +148,7 @@ def _of_rate(text: str) -> tuple[str, str, str] | None:
 def _spoken(bps: int) -> str:
     """Return a rate in words: ``400 Mbit/s``."""
     units = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
-    size, unit = next(unit for unit in units if bps >= unit[0] or unit[0] == 1)
+    size, unit = next(pair for pair in units if bps >= pair[0] or pair[0] == 1)
     return f"{bps / size:g} {unit}"
 
 

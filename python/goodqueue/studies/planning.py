@@ -189,7 +189,7 @@ def _unresolved(cell: Cell, quick: bool, alone: bool = False) -> tuple[Scenario,
     origin = f"{experiment.origin}: qdiscs.{cell.algorithm}"
     hops = [hop for hop in scenario.get("hop", ()) if hop.get("name") in experiment.hops]
     _place(bottleneck, hops, experiment.qdiscs[cell.algorithm], cell.point, origin)
-    where = {key: f"{experiment.origin}: {origin}" for key, origin in origins.items()}
+    where = {key: f"{experiment.origin}: {path}" for key, path in origins.items()}
     return scenario, str(experiment.file), where
 
 

@@ -131,5 +131,5 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
         return Selection(frozenset())
     ids = dict.fromkeys(id_ for row in rows for id_ in suite.scenarios_of(row))
     # An empty selection would mean everything, and some rows need no runs.
-    ids_ = {*ids, *(f"row {row.section}" for row in rows)}
-    return Selection(frozenset(ids_), tuple((id_, None, {}) for id_ in ids))
+    chosen_ids = {*ids, *(f"row {row.section}" for row in rows)}
+    return Selection(frozenset(chosen_ids), tuple((id_, None, {}) for id_ in ids))

@@ -76,24 +76,24 @@ def typed(entries: list[list[list[str]]], json_of: bool) -> tuple[list[list[obje
 
 def roots(text: str) -> list[object]:
     """Return the options of the root of each list in JSON."""
-    roots_: list[object] = []
+    options_of_roots: list[object] = []
     decoder, rest = json.JSONDecoder(), text.strip()
     while rest:
         value, end = decoder.raw_decode(rest)
-        roots_.append(next((entry.get("options") for entry in value if entry.get("root")), None))
+        options_of_roots.append(next((entry.get("options") for entry in value if entry.get("root")), None))
         rest = rest[end:].lstrip()
-    return roots_
+    return options_of_roots
 
 
 def classes(text: str) -> list[object]:
     """Return the text of the class behind each line of a qdisc."""
-    classes_: list[object] = []
+    options_of_classes: list[object] = []
     for line in text.splitlines():
         if line.startswith("qdisc "):
-            classes_.append(None)
-        elif line.startswith("class ") and classes_:
-            classes_[-1] = line.partition(" root ")[2].strip()
-    return classes_
+            options_of_classes.append(None)
+        elif line.startswith("class ") and options_of_classes:
+            options_of_classes[-1] = line.partition(" root ")[2].strip()
+    return options_of_classes
 
 
 def all_of(entries: list[list[list[str]]]) -> list[list[object]]:

@@ -69,7 +69,7 @@ def disciplines() -> list[Discipline]:
     linux = json.loads(_goodqueue.linux())
     names: list[str] = linux["releases"]
     beside = [cell.scenario["bottleneck"]["qdisc"].split()[0] for cell in cells.load().cells]
-    disciplines_ = []
+    all_disciplines = []
     for discipline in linux["disciplines"]:
         first, changed = names.index(discipline["since"]), {change["release"] for change in discipline["changes"]}
         # Releases with the same number have the same law.
@@ -95,8 +95,8 @@ def disciplines() -> list[Discipline]:
                 test=TESTS.get(discipline["name"], {}).get(name),
                 kernel_cells=kernel_cells,
             )
-        disciplines_.append(Discipline(name=discipline["name"], since=discipline["since"], releases=releases))
-    return disciplines_
+        all_disciplines.append(Discipline(name=discipline["name"], since=discipline["since"], releases=releases))
+    return all_disciplines
 
 
 def table(disciplines: list[Discipline]) -> Table:

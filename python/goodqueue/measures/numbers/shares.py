@@ -43,7 +43,7 @@ def offered_percent(record: Record) -> float | None:
     """Return the rate of all datagrams that are sent at a constant rate, in percent of the link's rate."""
     rate = link_mbps(record)
     sent = [source["rate"] for source in record["scenario"]["traffic"] if source["kind"] == CONSTANT]
-    return 100 * sum(paths.rate_bps({"rate": str(rate)}) / 1e6 for rate in sent) / rate if rate else None
+    return 100 * sum(paths.rate_bps({"rate": str(text)}) / 1e6 for text in sent) / rate if rate else None
 
 
 def goodput_all_mbps(record: Record) -> float:
