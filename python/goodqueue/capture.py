@@ -74,10 +74,10 @@ def asked(
     if engine == "kernel" and snap_bytes is not None:
         raise UserError("--trace-snap", "found with --engine kernel, whose captures hold 100 bytes; accepted: without")
     points = _points(at, engine)
-    place = path.resolve()  # a link's target may be on another file system
-    drafts.sweep(place.parent)
+    target = path.resolve()  # a link's target may be on another file system
+    drafts.sweep(target.parent)
     try:
-        draft = drafts.create(place)
+        draft = drafts.create(target)
     except OSError as error:
         raise UserError(name, f"cannot be written: {error.strerror or error}") from error
     try:
@@ -98,8 +98,8 @@ def check(scenario: Scenario, points: Sequence[str]) -> None:
     if AIR in points and "wifi" not in scenario["bottleneck"]:
         raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
     if hops := scenario.get("hop"):
-        found = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
-        raise UserError("hop", f"{found}; accepted with --trace: none, the bottleneck alone")
+        problem = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
+        raise UserError("hop", f"{problem}; accepted with --trace: none, the bottleneck alone")
     if any("qdisc" in host for host in scenario.get("host", [])):
         raise UserError("host", "found one with an interface; accepted with --trace: none, the bottleneck alone")
     for key, link in paths.links(scenario):
@@ -120,12 +120,12 @@ def _points(text: str | None, engine: str) -> tuple[str, ...]:
 
     if text is None:
         return DEFAULTS[engine]
-    known = AT_QUEUES.get(engine) or tuple(_goodqueue.trace_points())
-    found = tuple(text.split(","))
-    accepted = ", ".join(known) + (f" (with --engine {engine})" if engine == "kernel" else "")
-    for name in found:
-        if name not in known:
+    points = AT_QUEUES.get(engine) or tuple(_goodqueue.trace_points())
+    chosen = tuple(text.split(","))
+    accepted = ", ".join(points) + (f" (with --engine {engine})" if engine == "kernel" else "")
+    for name in chosen:
+        if name not in points:
             raise UserError("--trace-at", f"found {quoted(name)}; accepted: {accepted}")
-    if len(set(found)) < len(found):
+    if len(set(chosen)) < len(chosen):
         raise UserError("--trace-at", f"found {quoted(text)}, the same twice; accepted: each once")
-    return found
+    return chosen

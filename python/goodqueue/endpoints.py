@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
 def package(scenario: Scenario) -> str:
     """Return the package that has the endpoints of ``scenario``. Empty: goodqueue has all of them."""
-    known, tables = kinds(), scenario.get("traffic")
-    named = [table.get("kind") for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
-    found = (known[kind].package for kind in named if isinstance(kind, str) and kind in known)
-    return next((name for name in found if name), "")
+    by_kind, tables = kinds(), scenario.get("traffic")
+    names = [table.get("kind") for table in tables if isinstance(table, dict)] if isinstance(tables, list) else []
+    packages = (by_kind[kind].package for kind in names if isinstance(kind, str) and kind in by_kind)
+    return next((name for name in packages if name), "")
 
 
-def module(scenario: Scenario, place: Place | None = None) -> "ModuleType":
-    """Return the module of the package that ``scenario`` needs, which was asked for at ``place``.
+def module(scenario: Scenario, where: Place | None = None) -> "ModuleType":
+    """Return the module of the package that ``scenario`` needs, which was asked for at ``where``.
 
     Raises UserError if it is missing or does not fit.
     """
     from goodqueue._goodqueue import VERSION
 
-    name, place = package(scenario), place or _place(scenario)
+    name, where = package(scenario), where or _place(scenario)
     try:
-        found = import_module(name.replace("-", "_"))
+        imported = import_module(name.replace("-", "_"))
     except ModuleNotFoundError:
-        raise UserError(place, f"needs {name}; accepted: pip install {name}") from None
-    if found.VERSION != VERSION:
+        raise UserError(where, f"needs {name}; accepted: pip install {name}") from None
+    if imported.VERSION != VERSION:
         accepted = f"{VERSION}, as goodqueue is (pip install {name}=={VERSION})"
-        raise UserError(place, f"found {name} {found.VERSION}; accepted: {accepted}")
-    return found
+        raise UserError(where, f"found {name} {imported.VERSION}; accepted: {accepted}")
+    return imported
 
 
 def check(engine: str, scenario: Scenario) -> None:
@@ -53,13 +53,15 @@ def check(engine: str, scenario: Scenario) -> None:
 
 def simulation(scenario: Scenario, **options: Any) -> Any:
     """Return a run of ``scenario`` with the endpoints of the package that it needs. Raises UserError."""
-    made = module(scenario).Simulation
-    lines = [table.get("qdisc") for table in [*(one for _, one in paths.links(scenario)), *scenario.get("change", ())]]
+    simulation_class = module(scenario).Simulation
+    lines = [
+        table.get("qdisc") for table in [*(link for _, link in paths.links(scenario)), *scenario.get("change", ())]
+    ]
     if discipline.controlled(scenario) or any(map(discipline.is_python, lines)):
-        found = "found beside a class in Python; accepted: beside those of goodqueue's own"
-        raise UserError(_place(scenario), found)
+        problem = "found beside a class in Python; accepted: beside those of goodqueue's own"
+        raise UserError(_place(scenario), problem)
     try:
-        return made(to_json(scenario), **options)
+        return simulation_class(to_json(scenario), **options)
     except ValueError as error:
         raise UserError(str(error)) from None
 
@@ -69,19 +71,19 @@ def prepare_qlog(engine: str, scenario: Scenario, folder: str, force: bool) -> N
 
     Raises UserError if there are none, or if the folder has files and ``force`` is not set.
     """
-    place = Option("qlog", folder)
+    where = Option("qlog", folder)
     if engine != "sim" or not package(scenario):
-        raise UserError(place, "found without QUIC stacks; accepted: with them, on the simulator")
+        raise UserError(where, "found without QUIC stacks; accepted: with them, on the simulator")
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
         if not force and any(path.iterdir()):
-            raise UserError(place, "found a folder with files; accepted: a new or an empty one, or --force")
+            raise UserError(where, "found a folder with files; accepted: a new or an empty one, or --force")
     except OSError as error:
-        raise UserError(place, f"{error.strerror}; accepted: a folder to write") from None
+        raise UserError(where, f"{error.strerror}; accepted: a folder to write") from None
 
 
 def _place(scenario: Scenario) -> str:
-    known = kinds()
-    place = next(i for i, table in enumerate(scenario["traffic"]) if known[table["kind"]].package)
-    return f"traffic[{place}].kind"
+    by_kind = kinds()
+    index = next(i for i, table in enumerate(scenario["traffic"]) if by_kind[table["kind"]].package)
+    return f"traffic[{index}].kind"

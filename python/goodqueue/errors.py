@@ -55,17 +55,17 @@ class UserError(Exception):
             self.parts += part.parts if isinstance(part, UserError) else [part]
         super().__init__(self.text(str))
 
-    def text(self, named: Callable[[Option], str]) -> str:
-        """Return the line, with each option as ``named`` writes it."""
-        *places, message = (worded(part, named) for part in self.parts)
-        known = [*(bounded(place, LONGEST_PLACE) for place in places), message]
-        return one_line(": ".join(part for part in known if part))
+    def text(self, write: Callable[[Option], str]) -> str:
+        """Return the line, with each option as ``write`` writes it."""
+        *places, message = (worded(part, write) for part in self.parts)
+        texts = [*(bounded(where, LONGEST_PLACE) for where in places), message]
+        return one_line(": ".join(part for part in texts if part))
 
 
-def worded(part: Part, named: Callable[[Option], str]) -> str:
-    """Return ``part`` as text, with each option as ``named`` writes it."""
+def worded(part: Part, write: Callable[[Option], str]) -> str:
+    """Return ``part`` as text, with each option as ``write`` writes it."""
     each = [part] if isinstance(part, str | Option) else part
-    return "".join(named(one) if isinstance(one, Option) else one for one in each)
+    return "".join(write(item) if isinstance(item, Option) else item for item in each)
 
 
 def warn(text: str) -> None:
@@ -84,15 +84,15 @@ def one_line(text: str) -> str:
 
     A long value in quotes, or a long word, is shortened by itself, so that what is accepted stays in the line.
     """
-    short = _LONG.sub(lambda found: bounded(found[0], LONGEST_PLACE), text)
+    short = _LONG.sub(lambda match: bounded(match[0], LONGEST_PLACE), text)
     return printable(bounded(short, LONGEST))
 
 
-def printable(text: str, kept: str = "") -> str:
-    """Return ``text`` with control characters escaped, which a terminal would obey, except the characters ``kept``."""
+def printable(text: str, allowed: str = "") -> str:
+    """Return ``text`` with control characters escaped, which a terminal would obey, except those in ``allowed``."""
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() or char in kept else json.dumps(char)[1:-1] for char in text)
+    return "".join(char if char.isprintable() or char in allowed else json.dumps(char)[1:-1] for char in text)
 
 
 def quoted(value: object) -> str:

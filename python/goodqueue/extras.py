@@ -15,17 +15,17 @@ EXTRAS = {
 """The extra of each package."""
 
 
-def needed(package: str, place: str) -> None:
-    """Raise UserError if ``package`` is not installed, before any work is done for ``place``."""
+def needed(package: str, where: str) -> None:
+    """Raise UserError if ``package`` is not installed, before any work is done for ``where``."""
     if find_spec(package) is None:
-        raise _refusal(package, place)
+        raise _refusal(package, where)
 
 
-def missing(error: ModuleNotFoundError, place: str) -> UserError | None:
+def missing(error: ModuleNotFoundError, where: str) -> UserError | None:
     """Return the refusal for an import that failed, if an extra brings the package."""
     package = (error.name or "").partition(".")[0]
-    return _refusal(package, place) if package in EXTRAS else None
+    return _refusal(package, where) if package in EXTRAS else None
 
 
-def _refusal(package: str, place: str) -> UserError:
-    return UserError(place, f"needs {package}; accepted: pip install 'goodqueue[{EXTRAS[package]}]'")
+def _refusal(package: str, where: str) -> UserError:
+    return UserError(where, f"needs {package}; accepted: pip install 'goodqueue[{EXTRAS[package]}]'")

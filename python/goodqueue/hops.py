@@ -30,8 +30,10 @@ class Kind:
 
     def described(self, hop: Mapping[str, Any]) -> str:
         """Return a ``hop`` of this kind without a queue in words, such as ``wire, 5ms, loss 1%``."""
-        found = ((words, hop.get(key)) for key, words in self.shows)
-        return self.noun + "".join(f"{words}{value}" for words, value in found if value not in (None, "", "0s", "0%"))
+        described = ((words, hop.get(key)) for key, words in self.shows)
+        return self.noun + "".join(
+            f"{words}{value}" for words, value in described if value not in (None, "", "0s", "0%")
+        )
 
 
 @cache
@@ -39,7 +41,7 @@ def kinds() -> dict[str, Kind]:
     """Return every kind by its name, in the core's order."""
     from goodqueue import _goodqueue
 
-    return {one["name"]: _kind(one) for one in json.loads(_goodqueue.hop_kinds())}
+    return {kind["name"]: _kind(kind) for kind in json.loads(_goodqueue.hop_kinds())}
 
 
 def queue() -> Kind:
@@ -52,6 +54,6 @@ def has_queue(hop: Mapping[str, Any]) -> bool:
     return any(kind.has_queue and kind.name == hop.get("kind") for kind in kinds().values())
 
 
-def _kind(found: dict[str, Any]) -> Kind:
-    shows = tuple((key, words) for key, words in found["shows"])
-    return Kind(**found | {"shows": shows, "keys": tuple(found["keys"])})
+def _kind(data: dict[str, Any]) -> Kind:
+    shows = tuple((key, words) for key, words in data["shows"])
+    return Kind(**data | {"shows": shows, "keys": tuple(data["keys"])})

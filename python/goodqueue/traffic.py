@@ -117,7 +117,7 @@ def kinds() -> dict[str, Kind]:
     """Return every kind by its name, in the core's order."""
     from goodqueue import _goodqueue
 
-    return {one["name"]: _kind(one) for one in json.loads(_goodqueue.traffic_kinds())}
+    return {kind["name"]: _kind(kind) for kind in json.loads(_goodqueue.traffic_kinds())}
 
 
 def probes_first() -> list[Kind]:
@@ -131,20 +131,20 @@ def probe() -> Kind:
     return next(kind for kind in kinds().values() if kind.is_probe)
 
 
-def _kind(found: dict[str, Any]) -> Kind:
-    fields = (one | {"column": Column(**one["column"]) if one["column"] else None} for one in found["fields"])
-    scaled = ((one, one["scale"]) for one in found["measures"])
+def _kind(data: dict[str, Any]) -> Kind:
+    fields = (field | {"column": Column(**field["column"]) if field["column"] else None} for field in data["fields"])
+    scaled = ((measure, measure["scale"]) for measure in data["measures"])
     measures = (
-        one | {"scale": (scale[0], scale[1]) if scale else None, "sentence": tuple(one["sentence"])}
-        for one, scale in scaled
+        measure | {"scale": (scale[0], scale[1]) if scale else None, "sentence": tuple(measure["sentence"])}
+        for measure, scale in scaled
     )
-    option = found["option"]
+    option = data["option"]
     return Kind(
-        **found
+        **data
         | {
-            "keys": tuple(found["keys"]),
-            "fields": tuple(Field(**one) for one in fields),
-            "measures": tuple(Measure(**one) for one in measures),
+            "keys": tuple(data["keys"]),
+            "fields": tuple(Field(**field) for field in fields),
+            "measures": tuple(Measure(**measure) for measure in measures),
             "option": Option(option["detail"], option["example"], dict(option["sets"])),
         }
     )

@@ -41,9 +41,9 @@ def _values(record: Record, options: Options) -> list[tuple[float, float]]:
     """
     flow, name, series = _flow(record, options), str(options["variable"]), _series(record)
     places = (flow.get("cc", {}), flow.get("tcp", {}), flow, series.get("queues", {}).get("down", {}))
-    found: list[float | None] = next((place[name] for place in places if name in place), [])
+    values: list[float | None] = next((variables[name] for variables in places if name in variables), [])
     begin, end = float(options["from_s"]), float(options["to_s"])
-    every = zip(series.get("time_s", []), found, strict=False)
+    every = zip(series.get("time_s", []), values, strict=False)
     return [(time, value) for time, value in every if value is not None and begin < time <= end]
 
 
@@ -57,12 +57,12 @@ def _states(record: Record, options: Options) -> list[tuple[str, float, float]]:
     else:
         return []
     times = _series(record)["time_s"]
-    found, place = [], 0
+    stays, end = [], 0
     for state, group in groupby(each):
-        begin = times[place - 1] if place else 0.0
-        place += len(list(group))
-        found.append((state, begin, times[place - 1]))
-    return found
+        begin = times[end - 1] if end else 0.0
+        end += len(list(group))
+        stays.append((state, begin, times[end - 1]))
+    return stays
 
 
 def _state(pacing: float | None, cwnd: float | None) -> str:
@@ -96,13 +96,15 @@ def follows_count(record: Record, options: Options) -> float | None:
     if not (states := _states(record, options)):
         return None
     begin, end = float(options["from_s"]), float(options["to_s"])
-    wanted = (options["state"], options["next"])
-    return float(sum((one[0], other[0]) == wanted and begin <= one[1] < end for one, other in pairwise(states)))
+    transition = (options["state"], options["next"])
+    return float(
+        sum((state[0], other[0]) == transition and begin <= state[1] < end for state, other in pairwise(states))
+    )
 
 
 def _spans(states: list[tuple[str, float, float]], options: Options) -> list[tuple[str, float, float]]:
     begin, end = float(options["from_s"]), float(options["to_s"])
-    return [one for one in states if one[0] == options["state"] and begin <= one[1] < end]
+    return [state for state in states if state[0] == options["state"] and begin <= state[1] < end]
 
 
 def variable(record: Record, options: Options) -> float | None:

@@ -43,5 +43,5 @@ def test_a_file_that_is_missing_and_a_command_are_refused(tmp_path: Path) -> Non
 
 def test_a_long_tree_is_told_in_short() -> None:
     line = "tc qdisc add dev e root handle 1: drr; tc class add dev e parent 1: classid 1:1 drr"
-    assert discipline.told(line) == "tc qdisc add dev e root handle 1: drr; … (2 commands)"
-    assert discipline.told("codel target 5ms") == "codel target 5ms"
+    assert discipline.shortened(line) == "tc qdisc add dev e root handle 1: drr; … (2 commands)"
+    assert discipline.shortened("codel target 5ms") == "codel target 5ms"

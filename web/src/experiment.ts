@@ -50,7 +50,7 @@ export function withAt<T extends Value>(value: T, path: string, leaf: Value | un
 }
 
 /** Returns the line down, and the line up if `line` has both. */
-export function ways(line: string): readonly [string, string | undefined] {
+export function directions(line: string): readonly [string, string | undefined] {
   const place = line.indexOf(BOTH);
   return place < 0 ? [line.trim(), undefined] : [line.slice(0, place).trim(), line.slice(place + BOTH.length).trim()];
 }
@@ -60,7 +60,7 @@ export function ways(line: string): readonly [string, string | undefined] {
  * the buffer does not apply to the line: the line has a limit of its own, or its discipline has none.
  */
 export function scenarioOf(experiment: Experiment, line: string): Table {
-  const [down, up] = ways(line);
+  const [down, up] = directions(line);
   const both = withAt(experiment.scenario, "bottleneck.qdisc", down);
   const scenario = up === undefined ? both : withAt(both, "bottleneck.up.qdisc", up);
   return withoutBuffer(down) === undefined ? scenario : withAt(scenario, "bottleneck.buffer", undefined);

@@ -143,10 +143,10 @@ function isFetching(): boolean {
 let wanted = 0;
 
 /** Steps to the next or previous packet that leaves a queue or is dropped, in any lane. */
-export function step(way: 1 | -1): void {
+export function step(by: 1 | -1): void {
   playing.value = false;
   if (!isFetching()) wanted = 0;
-  wanted += way;
+  wanted += by;
   goOn();
 }
 

@@ -152,9 +152,9 @@ def _ms(seconds: float) -> str:
     return f"{1000 * seconds:g}ms"
 
 
-def _rtt(question: Question, said: str) -> str:
+def _rtt(question: Question, line: str) -> str:
     """Return cake's rtt if the default is too short: RTTs within an order of magnitude will do (tc-cake(8))."""
-    return f"rtt {_ms(question.rtt_s)}" if question.rtt_s > LARGE_RTT_S and "rtt " not in said else ""
+    return f"rtt {_ms(question.rtt_s)}" if question.rtt_s > LARGE_RTT_S and "rtt " not in line else ""
 
 
 def _shaped(kind: str, question: Question, bps: int, header: int) -> str:

@@ -33,9 +33,9 @@ WHY_NOT = {
 
 def checked(advice: Advice, progress: running.Progress) -> Advice:
     """Return ``advice`` with the measurements on Linux, or with the reason why there are none."""
-    choice = next(one for one in candidates.of(advice.question) if one.label == advice.label)
-    found, why_not = check(advice.question, choice, progress)
-    return replace(advice, checks=found, kernel=why_not)
+    choice = next(candidate for candidate in candidates.of(advice.question) if candidate.label == advice.label)
+    checks, why_not = check(advice.question, choice, progress)
+    return replace(advice, checks=checks, kernel=why_not)
 
 
 def check(question: Question, choice: Candidate, progress: running.Progress) -> tuple[list[Check], str]:
@@ -47,29 +47,30 @@ def check(question: Question, choice: Candidate, progress: running.Progress) -> 
 
     if why := WHY_NOT.get(question.link.key):
         return [], why
-    asked = replace(question, quick=True)
-    now = candidates.of(asked)[0]
+    quick_question = replace(question, quick=True)
+    now = candidates.of(quick_question)[0]
     every = {"now": now, "then": choice} if choice != now else {"then": choice}
     runs = {
-        lines: scenarios.scenario(asked, one, asked.seeds[0], Truth(), Path()) for lines, one in every.items()
+        lines: scenarios.scenario(quick_question, candidate, quick_question.seeds[0], Truth(), Path())
+        for lines, candidate in every.items()
     }  # these links are no radio, so there are no files of rates
-    found = []
+    checks_made = []
     try:
         for scenario in runs.values():
             engines.check("kernel", resolve(scenario))
-        for place, (lines, scenario) in enumerate(runs.items()):
+        for index, (lines, scenario) in enumerate(runs.items()):
 
-            def note(share: float, done: int = place) -> None:
+            def note(share: float, done: int = index) -> None:
                 progress((done + share) / len(runs))
 
             promised = numbers([running.one(scenario)])
             (text,) = engines.run_many("kernel", [scenario], 1, note)
-            measured = numbers([json.loads(text)])
-            found += [
-                Check(felt.what, lines, promised[felt.key][0], measured[felt.key][0], felt.unit)
+            kernel_numbers = numbers([json.loads(text)])
+            checks_made += [
+                Check(felt.what, lines, promised[felt.key][0], kernel_numbers[felt.key][0], felt.unit)
                 for felt in FELT
                 if felt.key in HELD and felt.key in promised
             ]
     except UserError as error:
         return [], str(error)
-    return found, ""
+    return checks_made, ""

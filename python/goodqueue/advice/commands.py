@@ -55,7 +55,7 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
     link, is_cake = question.link, candidate.kind == "cake"
     if is_cake and link.cells == "ptm":  # SQM has no option for PTM
         down, up = down * 64 // 65, up * 64 // 65
-    found = {
+    settings = {
         "enabled": "1",
         "interface": question.wan.name,
         "download": kbit(down).removesuffix("kbit"),
@@ -66,25 +66,25 @@ def sqm(question: Question, candidate: Candidate) -> dict[str, str]:
     if link.framing:
         # Without cake the kernel itself counts the interface's header (tc-stab(8)).
         overhead = link.overhead if is_cake else link.overhead - question.wan.header
-        found |= {"linklayer": "atm" if link.cells == "atm" else "ethernet", "overhead": str(overhead)}
-        found |= {"tcMPU": str(link.mpu)} if link.mpu else {}
+        settings |= {"linklayer": "atm" if link.cells == "atm" else "ethernet", "overhead": str(overhead)}
+        settings |= {"tcMPU": str(link.mpu)} if link.mpu else {}
     if is_cake:
-        own = [_own(line) for line in candidate.lines(question)]
-        found |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1", "iqdisc_opts": own[0]}
-        found |= {"eqdisc_opts": own[1]} if own[1] else {}
-    return found
+        options = [_own(line) for line in candidate.lines(question)]
+        settings |= {"qdisc_advanced": "1", "qdisc_really_really_advanced": "1", "iqdisc_opts": options[0]}
+        settings |= {"eqdisc_opts": options[1]} if options[1] else {}
+    return settings
 
 
 def program(question: Question, candidate: Candidate) -> dict[str, str]:
     """Return the settings of cake-autorate's config.primary.sh. Empty if no program sets the rates."""
     if not candidate.outside:
         return {}
-    found = {"dl_if": IFB, "ul_if": question.wan.name}
+    settings = {"dl_if": IFB, "ul_if": question.wan.name}
     each = zip(("dl", "ul"), candidate.rates_bps(question), candidate.bounds_bps(question), strict=True)
     for direction, base, (least, most) in each:
         for word, bps in (("min", least), ("base", base), ("max", most)):
-            found[f"{word}_{direction}_shaper_rate_kbps"] = str(bps // 1000)
-    return found
+            settings[f"{word}_{direction}_shaper_rate_kbps"] = str(bps // 1000)
+    return settings
 
 
 def undo(question: Question) -> str:
@@ -105,6 +105,6 @@ LUCI = "Network > SQM QoS > Basic Settings, Queue Discipline, Link Layer Adaptat
 def _own(line: str) -> str:
     """Return the words of cake that SQM has no options for."""
     words = line.split()
-    known = ("nat", "dual-dsthost", "dual-srchost", "ingress", "ack-filter", "autorate-ingress")
-    kept = [word for word in words if word in known]
-    return " ".join(([f"rtt {words[words.index('rtt') + 1]}"] if "rtt" in words else []) + kept)
+    not_in_sqm = ("nat", "dual-dsthost", "dual-srchost", "ingress", "ack-filter", "autorate-ingress")
+    left = [word for word in words if word in not_in_sqm]
+    return " ".join(([f"rtt {words[words.index('rtt') + 1]}"] if "rtt" in words else []) + left)

@@ -57,28 +57,32 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
     if question.link.is_radio:
         slower = [] if question.trace else [_slower_radio(choice, now)]
         every = candidates.of(question)
-        arrivals = next(one for one in every if "autorate" in one.words_down)
-        program = next(one for one in every if one.outside)
+        arrivals = next(candidate for candidate in every if "autorate" in candidate.words_down)
+        program = next(candidate for candidate in every if candidate.outside)
         tried = [(arrivals, ARRIVALS), (program, PROGRAM)]
-        return [*slower, *(_follows(choice, one, *said) for one, said in tried if one != choice), _last_hop(choice)]
-    own = [_own_port(choice, now)] if question.link.key == "ethernet" else []
+        return [
+            *slower,
+            *(_follows(choice, candidate, *answers) for candidate, answers in tried if candidate != choice),
+            _last_hop(choice),
+        ]
+    port = [_own_port(choice, now)] if question.link.key == "ethernet" else []
     return [
         _slower(question, choice, now),
         _full_rate(choice),
         _shallower(question, choice, now),
-        *own,
+        *port,
         *([_grants(choice, now)] if question.link.key == "docsis" else []),
         _last_hop(choice),
     ]
 
 
-def _ping(one: Tried) -> str:
-    ms = one.means[PING].mean
+def _ping(tried: Tried) -> str:
+    ms = tried.means[PING].mean
     return f"{ms:.0f} ms" if 100 <= ms < 1000 else span(ms)
 
 
-def _down(one: Tried) -> str:
-    return f"{one.means['goodput_mbps'].mean:.3g} Mbit/s"
+def _down(tried: Tried) -> str:
+    return f"{tried.means['goodput_mbps'].mean:.3g} Mbit/s"
 
 
 def _slower(question: Question, choice: Candidate, now: Candidate) -> Asked:
@@ -165,10 +169,12 @@ def _last_hop(choice: Candidate) -> Asked:
     """Return the doubt about a slow Wi-Fi behind the line. No line on the router's port reaches its queue."""
 
     def say(ranked: Sequence[Tried]) -> str:
-        fifo, own = ranked
-        if fifo.means[PING].mean < SAME_WITHIN * own.means[PING].mean:
-            return f"it is not the narrowest, and pings take {_ping(own)}."
-        return f"pings take {_ping(fifo)} with a FIFO at the access point, {_ping(own)} with mac80211's own queues."
+        fifo, own_queue = ranked
+        if fifo.means[PING].mean < SAME_WITHIN * own_queue.means[PING].mean:
+            return f"it is not the narrowest, and pings take {_ping(own_queue)}."
+        return (
+            f"pings take {_ping(fifo)} with a FIFO at the access point, {_ping(own_queue)} with mac80211's own queues."
+        )
 
     trials = [
         Trial("pfifo at the access point", choice, Truth(air="pfifo")),
@@ -219,11 +225,14 @@ def _of_wifi(question: Question, choice: Candidate) -> list[Asked]:
 
     def far(ranked: Sequence[Tried]) -> str:
         each = zip(every, ranked, strict=True)
-        return ", ".join(f"{one.kind} has {_ping(tried)} and {_down(tried)}" for one, tried in each) + " for both."
+        return (
+            ", ".join(f"{candidate.kind} has {_ping(tried)} and {_down(tried)}" for candidate, tried in each)
+            + " for both."
+        )
 
-    trials = [Trial(one.kind, one, Truth(far=True)) for one in every]
-    asked = [Asked("A far station (MCS 0) downloads as much", trials, every.index(choice), far)]
+    trials = [Trial(candidate.kind, candidate, Truth(far=True)) for candidate in every]
+    questions = [Asked("A far station (MCS 0) downloads as much", trials, every.index(choice), far)]
     if choice.kind == "mac80211":
-        own = [Trial(one.label, one, Truth()) for one in every[:2]]
-        asked.insert(0, Asked("The driver has no queues of its own", own, 0, old))
-    return asked
+        old_trials = [Trial(candidate.label, candidate, Truth()) for candidate in every[:2]]
+        questions.insert(0, Asked("The driver has no queues of its own", old_trials, 0, old))
+    return questions

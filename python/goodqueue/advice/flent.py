@@ -44,13 +44,13 @@ def found(files: Sequence[str]) -> Found:
             raise UserError(file, "found no ping; accepted: a test of Flent's that has one, such as rrul_be")
         base.append(min(rtt for ping in pings for rtt in ping["rtt_ms"]))
         loaded.append(fmean(slow))
-    directions = max(sum(rate > 0 for rate in one) for one in rates)
+    directions = max(sum(rate > 0 for rate in at_time) for at_time in rates)
     rtt_ms, p95_ms = min(base), fmean(loaded)
     queue_s = (p95_ms - rtt_ms) / 1e3 / directions if directions else 0.0
     return Found(
         tuple(files),
-        _mean([one[0] for one in rates]),
-        _mean([one[1] for one in rates]),
+        _mean([at_time[0] for at_time in rates]),
+        _mean([at_time[1] for at_time in rates]),
         max(rtt_ms / 1e3, 0.001),
         p95_ms,
         queue_s if queue_s >= 0.001 else None,
@@ -68,5 +68,5 @@ def _rates_bps(record: Record) -> tuple[float, float]:
 
 
 def _mean(rates: Sequence[float]) -> int | None:
-    known = [rate for rate in rates if rate > 0]
-    return round(fmean(known)) if known else None
+    positive = [rate for rate in rates if rate > 0]
+    return round(fmean(positive)) if positive else None

@@ -53,9 +53,9 @@ def framed(link: Link, pppoe: str | None, vlan: bool, overhead: int | None, wan:
         raise UserError(Option("pppoe"), f"found {quoted(pppoe)}; accepted: {', '.join(WHO_DIALS)}")
     if wan is not None and not _NAME.fullmatch(wan):
         raise UserError(Option("wan"), f"found {quoted(wan)}; accepted: an interface's name, such as eth0 or pppoe-wan")
-    said = {"pppoe": pppoe is not None, "vlan": vlan, "overhead": overhead is not None}
+    given_options = {"pppoe": pppoe is not None, "vlan": vlan, "overhead": overhead is not None}
     if not link.framing:
-        for option, is_said in said.items():
+        for option, is_said in given_options.items():
             if is_said:
                 raise UserError(
                     Option(option), ["found with ", Option("link", link.key), "; accepted: with a link by wire"]

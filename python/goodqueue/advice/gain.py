@@ -26,7 +26,7 @@ class Gain:
     @property
     def is_told_apart(self) -> bool:
         """Whether the seeds tell that it is better, on the whole and in the use in which it gains the most."""
-        return all(one.mean > 0 and is_told(one) for one in (self.points, self.most))
+        return all(estimate.mean > 0 and is_told(estimate) for estimate in (self.points, self.most))
 
     @property
     def is_felt(self) -> bool:
@@ -39,11 +39,11 @@ class Gain:
         return self.is_told_apart and self.is_felt
 
 
-def gain(one: Mapping[str, Sequence[float]], over: Mapping[str, Sequence[float]]) -> Gain:
-    """Return the gain of ``one`` over ``over``, each with its points by use, one number per seed."""
-    each = {use: difference(one[use], over[use]) for use in one}
+def gain(points: Mapping[str, Sequence[float]], over: Mapping[str, Sequence[float]]) -> Gain:
+    """Return the gain of ``points`` over ``over``, each with its points by use, one number per seed."""
+    each = {use: difference(points[use], over[use]) for use in points}
     use = max(each, key=lambda name: each[name].mean)
-    return Gain(difference(total(one), total(over)), use, each[use])
+    return Gain(difference(total(points), total(over)), use, each[use])
 
 
 def total(points: Mapping[str, Sequence[float]]) -> list[float]:
@@ -51,13 +51,13 @@ def total(points: Mapping[str, Sequence[float]]) -> list[float]:
     return [sum(each) for each in zip(*points.values(), strict=True)]
 
 
-def is_told(found: Estimate) -> bool:
+def is_told(estimate: Estimate) -> bool:
     """Return whether the seeds tell a difference from none. A single seed cannot deny it."""
-    return found.half_width is None or found.excludes_zero
+    return estimate.half_width is None or estimate.excludes_zero
 
 
 def difference(values: Sequence[float], reference: Sequence[float]) -> Estimate:
     """Return the difference ``values`` − ``reference``, paired by seed."""
-    found = stats.paired(values, reference)
-    assert found is not None, "there is a seed"
-    return found
+    estimate = stats.paired(values, reference)
+    assert estimate is not None, "there is a seed"
+    return estimate

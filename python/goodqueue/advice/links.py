@@ -159,9 +159,9 @@ CARRIED = 0.7
 
 def cell(down_bps: int) -> tuple[str, str] | None:
     """Return standard and rate of the slowest cell in which a download gets ``down_bps``. None if no cell is enough."""
-    wanted = down_bps / 1e6 / CARRIED
+    needed_mbps = down_bps / 1e6 / CARRIED
     for standard, rates in CELLS:
-        fits = [(rate, place) for place, rate in enumerate(rates) if rate >= wanted]
+        fits = [(rate, index) for index, rate in enumerate(rates) if rate >= needed_mbps]
         if fits:
             return standard, f"mcs{min(fits)[1]}"
     return None

@@ -18,8 +18,8 @@ def of(question: Question, now: Candidate, then: Candidate) -> str:
     """
     if not question.link.has_page:
         return ""
-    found: dict[str, Any] = scenarios.scenario(question, then, question.seeds[0], Truth(), Path())
-    bottleneck = {key: value for key, value in found["bottleneck"].items() if key not in ("qdisc", "up")}
-    up = {key: value for key, value in found["bottleneck"]["up"].items() if key != "qdisc"}
-    found["bottleneck"] = bottleneck | ({"up": up} if up else {})
-    return address(found, [BOTH.join(one.lines(question)) for one in (now, then)])
+    scenario: dict[str, Any] = scenarios.scenario(question, then, question.seeds[0], Truth(), Path())
+    bottleneck = {key: value for key, value in scenario["bottleneck"].items() if key not in ("qdisc", "up")}
+    up = {key: value for key, value in scenario["bottleneck"]["up"].items() if key != "qdisc"}
+    scenario["bottleneck"] = bottleneck | ({"up": up} if up else {})
+    return address(scenario, [BOTH.join(candidate.lines(question)) for candidate in (now, then)])

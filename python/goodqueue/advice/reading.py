@@ -127,7 +127,7 @@ def _rate(option: Option, text: str | None, measured: int | None, trace: str | N
         raise UserError(option, str(error)) from None
     if not LEAST_BPS <= bps <= MOST_BPS:
         raise UserError(option, f"found {quoted(text)}; accepted: 128kbit to 10gbit")
-    notes.tell({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
+    notes.warn({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
     return bps
 
 

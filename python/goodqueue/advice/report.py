@@ -24,26 +24,28 @@ def write(folder: Path, advice: Advice, command: str) -> None:
     """
     from goodqueue._goodqueue import VERSION
 
-    lines = [(one.label, one.down, one.up) for one in advice.tried]
-    every = {(one.label, *one.lines(advice.question)): one for one in candidates.of(advice.question)}
-    now, then = (every[lines[at]] for at in (0, next(at for at, one in enumerate(advice.tried) if one.is_choice)))
+    lines = [(tried.label, tried.down, tried.up) for tried in advice.tried]
+    every = {
+        (candidate.label, *candidate.lines(advice.question)): candidate for candidate in candidates.of(advice.question)
+    }
+    now, then = (every[lines[at]] for at in (0, next(at for at, tried in enumerate(advice.tried) if tried.is_choice)))
     texts = {}
-    for name, one in (("now", now), ("then", then)):
-        found = scenarios.scenario(advice.question, one, advice.question.seeds[0], Truth(), folder)
-        texts[name] = to_toml(_beside(found, folder))
+    for name, candidate in (("now", now), ("then", then)):
+        scenario = scenarios.scenario(advice.question, candidate, advice.question.seeds[0], Truth(), folder)
+        texts[name] = to_toml(_beside(scenario, folder))
         (folder / f"{name}.toml").write_text(texts[name], encoding="utf-8")
     (folder / REPORT).write_text(_page(advice, command, texts["then"]), encoding="utf-8")
     output.write_results(folder, as_json(advice, VERSION), command)
 
 
-def _beside(found: Scenario, folder: Path) -> Scenario:
+def _beside(scenario: Scenario, folder: Path) -> Scenario:
     """Return the scenario with its files of rates named as they lie beside it."""
-    for hop in found.get("hop") or []:
+    for hop in scenario.get("hop") or []:
         trace = hop.get("trace")
         if trace is not None:
             path = Path(trace)
             hop["trace"] = path.name if path.parent == folder else str(path.resolve())
-    return found
+    return scenario
 
 
 def _page(advice: Advice, command: str, scenario: str) -> str:

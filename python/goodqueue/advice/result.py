@@ -123,7 +123,7 @@ class Advice:
     @property
     def choice(self) -> Tried:
         """The candidate that was chosen."""
-        return next(one for one in self.tried if one.is_choice)
+        return next(tried for tried in self.tried if tried.is_choice)
 
     @property
     def is_doubtful(self) -> bool:
@@ -135,41 +135,41 @@ class Advice:
         """The choice. If it is to type nothing, the best line whose gain somebody would feel, if the mean is true."""
         if not self.tried[0].is_choice:
             return self.choice
-        felt = [one for one in self.tried if one.gain.is_felt]
-        return max(felt, key=lambda one: one.points.mean, default=self.choice)
+        felt = [tried for tried in self.tried if tried.gain.is_felt]
+        return max(felt, key=lambda tried: tried.points.mean, default=self.choice)
 
     @property
     def longer(self) -> Tried | None:
         """The candidate with the most points, if it is not the choice because it is not worth it."""
-        best = min(self.tried, key=lambda one: one.behind.mean)
+        best = min(self.tried, key=lambda tried: tried.behind.mean)
         return None if best.is_choice else best
 
     @property
     def next(self) -> Tried | None:
         """The best candidate that was not chosen."""
-        others = [one for one in self.tried if not one.is_choice]
-        return min(others, key=lambda one: one.behind.mean, default=None)
+        others = [tried for tried in self.tried if not tried.is_choice]
+        return min(others, key=lambda tried: tried.behind.mean, default=None)
 
 
 def as_json(advice: Advice, version: str) -> dict[str, Any]:
     """Return ``advice`` as the object that ``advise --json`` prints."""
-    asked = advice.question
+    question = advice.question
     return {
         "schema": 1,
         "made_by": "goodqueue advise",
         "version": version,
         "link": {
-            "kind": asked.link.key,
-            "down_bps": asked.down_bps,
-            "up_bps": None if asked.link.key == "wifi" else asked.up_bps,
-            "rtt_ms": asked.rtt_s * 1e3,
-            "buffer_ms": None if asked.link.key == "wifi" else asked.buffer_s * 1e3,
-            "overhead": asked.link.overhead if asked.link.framing else None,
-            "wan": asked.wan.name,
-            "flent": asdict(asked.found) if asked.found else None,
+            "kind": question.link.key,
+            "down_bps": question.down_bps,
+            "up_bps": None if question.link.key == "wifi" else question.up_bps,
+            "rtt_ms": question.rtt_s * 1e3,
+            "buffer_ms": None if question.link.key == "wifi" else question.buffer_s * 1e3,
+            "overhead": question.link.overhead if question.link.framing else None,
+            "wan": question.wan.name,
+            "flent": asdict(question.found) if question.found else None,
         },
-        "uses": list(asked.uses),
-        "seeds": list(asked.seeds),
+        "uses": list(question.uses),
+        "seeds": list(question.seeds),
         "choice": {
             "label": advice.label,
             "down": advice.down,
@@ -182,57 +182,57 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
         },
         "changes": [
             {
-                "metric": one.metric,
-                "what": one.what,
-                "unit": one.unit,
-                "now": estimate_json(one.now),
-                "then": estimate_json(one.then),
-                "difference": estimate_json(one.difference),
-                "told_apart": one.is_told_apart,
+                "metric": change.metric,
+                "what": change.what,
+                "unit": change.unit,
+                "now": estimate_json(change.now),
+                "then": estimate_json(change.then),
+                "difference": estimate_json(change.difference),
+                "told_apart": change.is_told_apart,
             }
-            for one in advice.changes
+            for change in advice.changes
         ],
-        "tried": [_tried_json(one) for one in advice.tried],
+        "tried": [_tried_json(tried) for tried in advice.tried],
         "address": advice.address or None,
         "doubts": [
             {
-                "what": one.what,
-                "then": one.then,
-                "changes_answer": one.changes_answer,
-                "tried": [_tried_json(tried) for tried in one.tried],
+                "what": doubt.what,
+                "then": doubt.then,
+                "changes_answer": doubt.changes_answer,
+                "tried": [_tried_json(tried) for tried in doubt.tried],
             }
-            for one in advice.doubts
+            for doubt in advice.doubts
         ],
         "assumed": [{"what": what, "source": source} for what, source in advice.assumed],
         "kernel": {
             "why_not": advice.kernel or None,
-            "checks": [{**asdict(one), "off_percent": one.percent} for one in advice.checks],
+            "checks": [{**asdict(check), "off_percent": check.percent} for check in advice.checks],
         },
         "tuned": _tuned_json(advice.tuning),
     }
 
 
-def _tuned_json(found: "Tuning | str | None") -> dict[str, Any] | None:
+def _tuned_json(tuning: "Tuning | str | None") -> dict[str, Any] | None:
     from goodqueue.search.tune import answer
 
-    if found is None or isinstance(found, str):
-        return None if found is None else {"why_not": found}
-    return answer.of(found).as_json("tune")
+    if tuning is None or isinstance(tuning, str):
+        return None if tuning is None else {"why_not": tuning}
+    return answer.of(tuning).as_json("tune")
 
 
-def _tried_json(one: Tried) -> dict[str, Any]:
+def _tried_json(tried: Tried) -> dict[str, Any]:
     return {
-        "label": one.label,
-        "down": one.down,
-        "up": one.up,
-        "is_choice": one.is_choice,
-        "metrics": {key: estimate_json(mean) for key, mean in one.means.items()},
-        "points": estimate_json(one.points),
-        "behind": estimate_json(one.behind),
+        "label": tried.label,
+        "down": tried.down,
+        "up": tried.up,
+        "is_choice": tried.is_choice,
+        "metrics": {key: estimate_json(mean) for key, mean in tried.means.items()},
+        "points": estimate_json(tried.points),
+        "behind": estimate_json(tried.behind),
         "gain": {
-            "points": estimate_json(one.gain.points),
-            "use": one.gain.use,
-            "most": estimate_json(one.gain.most),
-            "worth_it": one.gain.is_worth_it,
+            "points": estimate_json(tried.gain.points),
+            "use": tried.gain.use,
+            "most": estimate_json(tried.gain.most),
+            "worth_it": tried.gain.is_worth_it,
         },
     }

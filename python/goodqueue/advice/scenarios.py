@@ -77,11 +77,11 @@ class Truth:
 def times_s(question: Question) -> tuple[float, float]:
     """Return the length in seconds of the warm-up, and of the measured time."""
     rtt = question.rtt_s
-    measured = 15.0 + 50 * rtt if question.is_wired else 40.0
+    measured_s = 15.0 + 50 * rtt if question.is_wired else 40.0
     carried = question.down_bps + question.up_bps
-    measured = max(min(measured, MOST_BITS / carried), 5.0 + 25 * rtt)
-    warmup = min(5.0, measured / 3) + 20 * rtt
-    return _tenths(warmup), _tenths(measured / 2 if question.quick else measured)
+    measured_s = max(min(measured_s, MOST_BITS / carried), 5.0 + 25 * rtt)
+    warmup = min(5.0, measured_s / 3) + 20 * rtt
+    return _tenths(warmup), _tenths(measured_s / 2 if question.quick else measured_s)
 
 
 def _tenths(seconds: float) -> float:
@@ -90,22 +90,22 @@ def _tenths(seconds: float) -> float:
 
 def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, folder: Path) -> Scenario:
     """Return the scenario of ``candidate`` with ``seed``. LTE's rates are files in ``folder``, written if missing."""
-    warmup, measured = times_s(question)
+    warmup, measured_s = times_s(question)
     options: dict[str, Any] = {
         "rtt": f"{question.rtt_s * 1e3:.3f}ms",
         "traffic": ",".join([LOAD, *(words for use, words in USES.items() if use in question.uses)]),
         "warmup": f"{warmup:g}s",
-        "duration": f"{warmup + measured:g}s",
+        "duration": f"{warmup + measured_s:g}s",
     }
     lines = candidate.lines(question)
-    found: Scenario
+    built: Scenario
     if question.link.key == "wifi":
-        found = _cell(question, options, truth)
-        found["bottleneck"] |= {"qdisc": lines[0], "up": {"qdisc": lines[1]}}
+        built = _cell(question, options, truth)
+        built["bottleneck"] |= {"qdisc": lines[0], "up": {"qdisc": lines[1]}}
     else:
-        found = _air(options, truth) if truth.air else asked.base(None, {"rate": f"{_lan(question)}bit", **options})[0]
-        _put(found, question, lines, truth, seed, folder)
-    for source in found["traffic"]:
+        built = _air(options, truth) if truth.air else asked.base(None, {"rate": f"{_lan(question)}bit", **options})[0]
+        _put(built, question, lines, truth, seed, folder)
+    for source in built["traffic"]:
         if source["host"] == SINGLE:
             source["name"] = SINGLE
         if not candidate.fair:
@@ -115,47 +115,47 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
         elif source["kind"] == probe().name:
             source["interval"] = TICK
     if candidate.outside and not truth.air:
-        _add_program(found, question, candidate)
-    return found | {"seed": seed}
+        _add_program(built, question, candidate)
+    return built | {"seed": seed}
 
 
-def _add_program(found: Scenario, question: Question, candidate: Candidate) -> None:
+def _add_program(scenario: Scenario, question: Question, candidate: Candidate) -> None:
     """Add the program that sets the rates, with its published rules, and the pings that it measures."""
     pings = {"kind": probe().name, "name": REFLECTORS, "count": 6, "interval": "300ms", "stagger": "50ms"}
-    found["traffic"].append({**pings, "host": TRANSLATED})
+    scenario["traffic"].append({**pings, "host": TRANSLATED})
     bounds = zip(("down", "up"), candidate.bounds_bps(question), strict=True)
     shapers = {direction: {"min": f"{least}bit", "max": f"{most}bit"} for direction, (least, most) in bounds}
-    found["autorate"] = {"pings": REFLECTORS, **shapers}
+    scenario["autorate"] = {"pings": REFLECTORS, **shapers}
 
 
 def _lan(question: Question) -> int:
     return max(LAN_BPS, 2 * max(question.down_bps, question.up_bps))
 
 
-def _put(found: Scenario, question: Question, lines: tuple[str, str], truth: Truth, seed: int, folder: Path) -> None:
-    """Add the line's hops to ``found``, and set the candidate's ``lines`` at the router's place."""
+def _put(scenario: Scenario, question: Question, lines: tuple[str, str], truth: Truth, seed: int, folder: Path) -> None:
+    """Add the line's hops to ``scenario``, and set the candidate's ``lines`` at the router's place."""
     rates = {"down": question.down_bps, "up": question.up_bps}
     if truth.own:
-        for direction, table in (("down", found["bottleneck"]), ("up", found["bottleneck"].setdefault("up", {}))):
+        for direction, table in (("down", scenario["bottleneck"]), ("up", scenario["bottleneck"].setdefault("up", {}))):
             table |= {"rate": f"{frames_bps(question.link, rates[direction])}bit"}
     hops: list[dict[str, Any]] = []
     kind = queue().name
     inner = "bottleneck"
     if truth.air:  # the cell is the bottleneck, so the router's lines are on hops of their own
         for direction, line in zip(("down", "up"), lines, strict=True):
-            place = "before" if direction == "down" else "after"
-            router = {"name": f"router {direction}", "kind": kind, "direction": direction, place: "bottleneck"}
+            side = "before" if direction == "down" else "after"
+            router = {"name": f"router {direction}", "kind": kind, "direction": direction, side: "bottleneck"}
             hops.append({**router, "rate": f"{_lan(question)}bit", "qdisc": line})
         inner = "router "
     else:
-        found["bottleneck"]["qdisc"] = lines[0]
-        found["bottleneck"].setdefault("up", {})["qdisc"] = lines[1]
+        scenario["bottleneck"]["qdisc"] = lines[0]
+        scenario["bottleneck"].setdefault("up", {})["qdisc"] = lines[1]
     if not truth.own:
-        for direction, place, name in (("down", "before", "provider"), ("up", "after", "modem")):
+        for direction, side, name in (("down", "before", "provider"), ("up", "after", "modem")):
             beside = f"{inner}{direction}" if truth.air else inner
-            hop = {"name": name, "kind": kind, "direction": direction, place: beside}
+            hop = {"name": name, "kind": kind, "direction": direction, side: beside}
             hops.append(hop | _hidden(question, direction, rates[direction], truth, seed, folder))
-    found["hop"] = hops
+    scenario["hop"] = hops
 
 
 def _hidden(question: Question, direction: str, rate_bps: int, truth: Truth, seed: int, folder: Path) -> dict[str, Any]:
@@ -190,20 +190,20 @@ def _cell(question: Question, options: dict[str, Any], truth: Truth) -> Scenario
     """Return a cell whose station gets the stated rate down. With ``truth.far``, a far station shares the cell."""
     fastest = cell(question.down_bps)
     assert fastest is not None, "the question has been checked"
-    found = _in_cell(options, *fastest)
+    shared_cell = _in_cell(options, *fastest)
     if truth.far:
-        for source in found["traffic"]:
+        for source in shared_cell["traffic"]:
             source["station"] = YOU
-        found["bottleneck"]["wifi"]["station"].append({"name": "far", "rate": "mcs0"})
-        one = next(source for source in found["traffic"] if source["kind"] == BULK)
-        found["traffic"].append({**copy.deepcopy(one), "name": "far", "station": "far"})
-    return found
+        shared_cell["bottleneck"]["wifi"]["station"].append({"name": "far", "rate": "mcs0"})
+        bulk = next(source for source in shared_cell["traffic"] if source["kind"] == BULK)
+        shared_cell["traffic"].append({**copy.deepcopy(bulk), "name": "far", "station": "far"})
+    return shared_cell
 
 
 def _air(options: dict[str, Any], truth: Truth) -> Scenario:
-    found = _in_cell(options, *AIR)
-    found["bottleneck"] |= {"qdisc": truth.air, "up": {"qdisc": STATION}}
-    return found
+    provider_cell = _in_cell(options, *AIR)
+    provider_cell["bottleneck"] |= {"qdisc": truth.air, "up": {"qdisc": STATION}}
+    return provider_cell
 
 
 def _in_cell(options: dict[str, Any], standard: str, rate: str) -> Scenario:
@@ -217,23 +217,25 @@ def assumptions(question: Question) -> list[tuple[str, str]]:
     if link.key == "wifi":
         standard, rate = cell(question.down_bps) or AIR
         air = f"{air_mbps(standard, rate):g} Mbit/s on the air"
-        kept = f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
-        return [(f"one station near the access point: {kept}", "docs/advise.md")]
+        conditions = (
+            f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
+        )
+        return [(f"one station near the access point: {conditions}", "docs/advise.md")]
     buffer = f"{_span(question.buffer_s)} of {'classic ' if link.key == 'lld' else ''}queue each way now"
     if question.found and question.found.buffer_s == question.buffer_s:
         source = "Flent's pings, under load less without"
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
-    found = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
+    rows = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
     if link.key == "starlink":
-        found.insert(0, ("another rate and RTT every 15 s, with a stall", "docs/access-links.md"))
+        rows.insert(0, ("another rate and RTT every 15 s, with a stall", "docs/access-links.md"))
     elif link.is_radio:
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
-        found.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
+        rows.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
     else:
         cells = {"atm": ", in cells of ATM", "ptm": ", in cells of PTM"}.get(link.cells, "")
-        found.insert(0, (f"{link.overhead} bytes on each IP packet{cells}", link.source))
-    return found
+        rows.insert(0, (f"{link.overhead} bytes on each IP packet{cells}", link.source))
+    return rows
 
 
 def _span(seconds: float) -> str:

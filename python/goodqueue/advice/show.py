@@ -29,9 +29,9 @@ def warning(advice: Advice) -> list[str]:
     if points.half_width is None:
         return ["Too uncertain: one seed cannot show whether these lines help. Give --seeds 5 or more."]
     more = 4 * len(advice.question.seeds)
-    said = f"Too uncertain: {plus_minus(points)} points better than now may be none at all."
+    sentence = f"Too uncertain: {plus_minus(points)} points better than now may be none at all."
     which = "" if advice.supposed.is_choice else f" ({advice.supposed.label})"
-    return [f"{said}{which} Give --seeds {more} to halve the interval."]
+    return [f"{sentence}{which} Give --seeds {more} to halve the interval."]
 
 
 def _mbps(bps: int) -> str:
@@ -40,11 +40,11 @@ def _mbps(bps: int) -> str:
 
 def measured(question: Question) -> list[str]:
     """Return Flent's measurements in a sentence."""
-    if (found := question.found) is None:
+    if (flent := question.found) is None:
         return []
-    queue = f"{1e3 * found.buffer_s:.0f} ms of queue each way" if found.buffer_s else "no queue to speak of"
-    pings = f"pings took {span(1e3 * found.rtt_s)} at best, and {span(found.ping_p95_ms)} (p95) under load"
-    files = found.files[0] if len(found.files) == 1 else f"{len(found.files)} files"
+    queue = f"{1e3 * flent.buffer_s:.0f} ms of queue each way" if flent.buffer_s else "no queue to speak of"
+    pings = f"pings took {span(1e3 * flent.rtt_s)} at best, and {span(flent.ping_p95_ms)} (p95) under load"
+    files = flent.files[0] if len(flent.files) == 1 else f"{len(flent.files)} files"
     return [f"From Flent ({files}): {pings}, which is {queue}."]
 
 
@@ -53,24 +53,24 @@ def lines(advice: Advice) -> list[str]:
     typed = advice.commands
     if advice.question.link.key == "wifi":
         (line,) = typed["down"]
-        found = ["Type this line on the access point:", f"  {line}"]
+        text = ["Type this line on the access point:", f"  {line}"]
         if advice.down == "mac80211":
-            found.append("It leaves all to the driver's own queues; `iw phy | grep TXQ` says whether it has any.")
-        return [*found, f"Undo: {advice.undo}"]
+            text.append("It leaves all to the driver's own queues; `iw phy | grep TXQ` says whether it has any.")
+        return [*text, f"Undo: {advice.undo}"]
     if not typed["down"]:
         return ["Type nothing: no line is so much better than what is there now that somebody would feel it."]
     both = len(typed["down"]) == 1
-    found = [f"Type {'these two lines' if both else 'these lines'}; {_interface(advice.question)}:"]
-    found += [f"  {line}" for line in (*typed["up"], *typed["down"])]
-    found += ["Once, before the " + ("second" if both else "lines on ifb0") + ", for what comes in:"]
-    found += [f"  {line}" for line in typed["prepare"]]
+    text = [f"Type {'these two lines' if both else 'these lines'}; {_interface(advice.question)}:"]
+    text += [f"  {line}" for line in (*typed["up"], *typed["down"])]
+    text += ["Once, before the " + ("second" if both else "lines on ifb0") + ", for what comes in:"]
+    text += [f"  {line}" for line in typed["prepare"]]
     if advice.program:
         words = [f"{name}={value}" for name, value in advice.program.items()]
-        found += ["Then let cake-autorate set the rates. In its config.primary.sh:"]
-        found += ["  " + "; ".join(some) for some in (words[:5], words[5:])]
+        text += ["Then let cake-autorate set the rates. In its config.primary.sh:"]
+        text += ["  " + "; ".join(some) for some in (words[:5], words[5:])]
     if advice.sqm:
-        found += ["Or on OpenWrt, in /etc/config/sqm:", *_options(advice.sqm)]
-    return [*found, f"Packages: {commands.PACKAGES}.", f"LuCI: {commands.LUCI}.", f"Undo: {advice.undo}"]
+        text += ["Or on OpenWrt, in /etc/config/sqm:", *_options(advice.sqm)]
+    return [*text, f"Packages: {commands.PACKAGES}.", f"LuCI: {commands.LUCI}.", f"Undo: {advice.undo}"]
 
 
 def _interface(question: Question) -> str:
@@ -97,11 +97,14 @@ def changes(advice: Advice) -> Table:
     """Return the table of what the lines change."""
     while_loaded = Column("While downloads and uploads fill the link", False)
     if advice.tried[0].is_choice:
-        rows = [[one.what, _value(one.now, one)] for one in advice.changes]
+        rows = [[change.what, _value(change.now, change)] for change in advice.changes]
         return Table("What is there now", [while_loaded, Column("now" + _plus_minus(advice))], rows)
     interval = _plus_minus(advice)
     columns = [while_loaded, Column("now" + interval), Column("then" + interval), Column("change" + interval)]
-    rows = [[one.what, _value(one.now, one), _value(one.then, one), _change(one)] for one in advice.changes]
+    rows = [
+        [change.what, _value(change.now, change), _value(change.then, change), _change(change)]
+        for change in advice.changes
+    ]
     return Table("What that changes", columns, rows)
 
 
@@ -109,26 +112,28 @@ def _plus_minus(advice: Advice) -> str:
     return " ± CI" if len(advice.question.seeds) > 1 else ""
 
 
-def _value(found: Estimate, one: Change) -> str:
-    size = 1000.0 if one.unit == "ms" and one.now.mean >= 10_000 else 1.0
-    unit = "s" if size > 1 else one.unit
-    scaled = Estimate(found.mean / size, found.half_width and found.half_width / size, found.n)
-    digits = 2 if not one.unit else 0 if one.unit == "ms" and found.mean / size >= 100 else decimals([scaled.mean])
+def _value(estimate: Estimate, change: Change) -> str:
+    size = 1000.0 if change.unit == "ms" and change.now.mean >= 10_000 else 1.0
+    unit = "s" if size > 1 else change.unit
+    scaled = Estimate(estimate.mean / size, estimate.half_width and estimate.half_width / size, estimate.n)
+    digits = (
+        2 if not change.unit else 0 if change.unit == "ms" and estimate.mean / size >= 100 else decimals([scaled.mean])
+    )
     return f"{plus_minus(scaled, digits)} {unit}".rstrip()
 
 
-def _change(one: Change) -> str:
+def _change(change: Change) -> str:
     """Return the change with its interval, or that the seeds do not tell the two apart."""
-    if one.is_told_apart is False:
+    if change.is_told_apart is False:
         return "not told apart"
-    if not one.unit:
-        return f"{'+' if one.difference.mean > 0 else ''}{plus_minus(one.difference, 2)}"
-    if one.percent is None:
+    if not change.unit:
+        return f"{'+' if change.difference.mean > 0 else ''}{plus_minus(change.difference, 2)}"
+    if change.percent is None:
         return ""
-    scale = 100 / one.now.mean
-    half = one.difference.half_width
-    percent = plus_minus(Estimate(one.percent, half and half * scale, one.difference.n), 0)
-    return f"{'+' if one.percent > 0 else ''}{percent} %"
+    scale = 100 / change.now.mean
+    half = change.difference.half_width
+    percent = plus_minus(Estimate(change.percent, half and half * scale, change.difference.n), 0)
+    return f"{'+' if change.percent > 0 else ''}{percent} %"
 
 
 def sentences(advice: Advice) -> Iterator[str]:
@@ -142,15 +147,15 @@ def sentences(advice: Advice) -> Iterator[str]:
 
 def letters(advice: Advice) -> str:
     """Return in a sentence what a bufferbloat test would say."""
-    now, then = (one.means[ADDED_KEY] for one in (advice.tried[0], advice.choice))
-    said = f"{letter.SAYS} {letter.letters(now)} now"
+    now, then = (tried.means[ADDED_KEY] for tried in (advice.tried[0], advice.choice))
+    sentence = f"{letter.SAYS} {letter.letters(now)} now"
     if advice.tried[0].is_choice:
-        return f"{said}: the load adds {_added(now)}."
-    return f"{said} and {letter.letters(then)} then: the load adds {_added(now)} and {_added(then)}."
+        return f"{sentence}: the load adds {_added(now)}."
+    return f"{sentence} and {letter.letters(then)} then: the load adds {_added(now)} and {_added(then)}."
 
 
-def _added(found: Estimate) -> str:
-    return f"{plus_minus(found, 0 if found.mean >= 100 else decimals([found.mean]))} ms"
+def _added(estimate: Estimate) -> str:
+    return f"{plus_minus(estimate, 0 if estimate.mean >= 100 else decimals([estimate.mean]))} ms"
 
 
 def sure(advice: Advice) -> Iterator[str]:
@@ -161,7 +166,7 @@ def sure(advice: Advice) -> Iterator[str]:
     gain = "" if advice.tried[0].is_choice else f" {plus_minus(choice.points)} points better than now, where"
     yield f"How sure: {seeds}.{gain or ' Here'} a point is a tenth of one of these numbers. {_next(advice)}"
     if FAIR[0] in choice.down:
-        plain, fair = (one.means[SINGLE_KEY].mean for one in (advice.tried[1], choice))
+        plain, fair = (tried.means[SINGLE_KEY].mean for tried in (advice.tried[1], choice))
         yield f"Without nat, dual-srchost and dual-dsthost the only download gets {plain:.3g} Mbit/s, not {fair:.3g}."
 
 
@@ -171,10 +176,10 @@ def _next(advice: Advice) -> str:
     after = advice.next
     if after is None:
         return ""
-    told = (
+    caution = (
         "" if after.behind.half_width is None or after.behind.excludes_zero else ": these seeds do not tell them apart"
     )
-    return f"Next is {after.label}, {plus_minus(after.behind)} points behind{told}."
+    return f"Next is {after.label}, {plus_minus(after.behind)} points behind{caution}."
 
 
 def _why_not(gain: Gain) -> str:
@@ -192,7 +197,7 @@ def tuned(advice: Advice) -> Iterator[str]:
         yield f"Not tuned: {advice.tuning}."
     elif advice.tuning is not None:
         best = advice.tuning.best
-        gains = [abs(one.mean) / TENTH for one in best.gains if one is not None] if best else []
+        gains = [abs(gain.mean) / TENTH for gain in best.gains if gain is not None] if best else []
         unfelt = f" Nobody feels less than {NOTICED:g} points: keep the line." if gains and max(gains) < NOTICED else ""
         yield f"Tuned: {sentence(advice.tuning)}{unfelt}"
 
@@ -200,12 +205,12 @@ def tuned(advice: Advice) -> Iterator[str]:
 def doubts(advice: Advice) -> Iterator[str]:
     """Yield one paragraph per doubt that was tested, with a star if another line would be better."""
     yield "What would change it, measured" + (" (*: type something else then):" if _any_changes(advice) else ":")
-    for one in advice.doubts:
-        yield f"  {'*' if one.changes_answer else '-'} {one.what}: {one.then}"
+    for doubt in advice.doubts:
+        yield f"  {'*' if doubt.changes_answer else '-'} {doubt.what}: {doubt.then}"
 
 
 def _any_changes(advice: Advice) -> bool:
-    return any(one.changes_answer for one in advice.doubts)
+    return any(doubt.changes_answer for doubt in advice.doubts)
 
 
 def assumed(advice: Advice) -> str:
@@ -226,14 +231,16 @@ def checks(advice: Advice) -> list[Table]:
         return []
     columns = [Column("", False), Column("lines", False), Column("promised"), Column("Linux"), Column("off")]
     return [
-        Table("On Linux's own qdiscs and TCP: one seed, half as long", columns, [_check(one) for one in advice.checks])
+        Table(
+            "On Linux's own qdiscs and TCP: one seed, half as long", columns, [_check(check) for check in advice.checks]
+        )
     ]
 
 
-def _check(one: Check) -> list[str]:
-    digits = decimals([one.measured])
-    numbers = [f"{number(value, digits)} {one.unit}" for value in (one.promised, one.measured)]
-    return [one.what, one.lines, *numbers, f"{one.percent:+.1f} %"]
+def _check(check: Check) -> list[str]:
+    digits = decimals([check.measured])
+    numbers = [f"{number(value, digits)} {check.unit}" for value in (check.promised, check.measured)]
+    return [check.what, check.lines, *numbers, f"{check.percent:+.1f} %"]
 
 
 def why(advice: Advice) -> list[Table]:
@@ -243,16 +250,16 @@ def why(advice: Advice) -> list[Table]:
         f"A longer line is taken if it has {NOTICED:g} points more in one use, and the seeds tell the two apart;",
         "otherwise the simplest line is taken, and of equally simple ones the one with the most goodput.",
     )
-    found = [_all("Everything that was tried, the simplest first", advice.tried, [" ".join(rule)])]
-    found += [_all(one.what, one.tried, []) for one in advice.doubts]
-    return found
+    tables = [_all("Everything that was tried, the simplest first", advice.tried, [" ".join(rule)])]
+    tables += [_all(doubt.what, doubt.tried, []) for doubt in advice.doubts]
+    return tables
 
 
 def _all(title: str, tried: list[Tried], notes: list[str]) -> Table:
-    felt = [one for one in FELT if one.key in tried[0].means]
-    columns = [Column("", False), *(Column(one.column) for one in felt), Column("points")]
+    felt = [felt_metric for felt_metric in FELT if felt_metric.key in tried[0].means]
+    columns = [Column("", False), *(Column(metric.column) for metric in felt), Column("points")]
     rows = []
-    for one in tried:
-        cells = [plus_minus(one.means[key.key], 2 if key.unit != "ms" else 1) for key in felt]
-        rows.append([("> " if one.is_choice else "") + one.label, *cells, plus_minus(one.points)])
+    for row in tried:
+        cells = [plus_minus(row.means[key.key], 2 if key.unit != "ms" else 1) for key in felt]
+        rows.append([("> " if row.is_choice else "") + row.label, *cells, plus_minus(row.points)])
     return Table(title, columns, rows, notes)

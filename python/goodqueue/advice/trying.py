@@ -35,8 +35,8 @@ class Bench:
 
         They are ``share`` of the whole work, and their progress starts at ``begin``.
         """
-        wanted = list(trials)
-        distinct = list(dict.fromkeys(wanted))
+        wanted_trials = list(trials)
+        distinct = list(dict.fromkeys(wanted_trials))
         seeds = self.question.seeds
         runs = [
             scenarios.scenario(self.question, candidate, seed, truth, self.folder)
@@ -46,8 +46,8 @@ class Bench:
         texts = engines.run_many("sim", runs, self.workers, lambda done: self.progress(begin + share * done))
         records: list[Record] = [json.loads(text) for text in texts]
         n = len(seeds)
-        found = {one: choosing.numbers(records[n * at : n * at + n]) for at, one in enumerate(distinct)}
-        return [found[one] for one in wanted]
+        by_trial = {trial: choosing.numbers(records[n * at : n * at + n]) for at, trial in enumerate(distinct)}
+        return [by_trial[trial] for trial in wanted_trials]
 
 
 def advise(question: Question, workers: int | None = None, progress: running.Progress | None = None) -> Advice:
@@ -56,11 +56,11 @@ def advise(question: Question, workers: int | None = None, progress: running.Pro
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(question, Path(folder), workers, show)
         tried = candidates.of(question)
-        found = bench.values(((one, Truth()) for one in tried), 0.0, FIRST)
-        ranked = _rank(question, [one.label for one in tried], tried, found)
-        at = next(place for place, one in enumerate(ranked) if one.is_choice)
+        numbers = bench.values(((candidate, Truth()) for candidate in tried), 0.0, FIRST)
+        ranked = _rank(question, [candidate.label for candidate in tried], tried, numbers)
+        at = next(index for index, row in enumerate(ranked) if row.is_choice)
         choice = tried[at]
-        others = sorted((one for one in ranked if not one.is_choice), key=lambda one: one.behind.mean)
+        others = sorted((row for row in ranked if not row.is_choice), key=lambda row: row.behind.mean)
         after = tried[ranked.index(others[0])]
         otherwise = _doubts(bench, doubts.of(question, choice, after))
     return Advice(
@@ -71,7 +71,7 @@ def advise(question: Question, workers: int | None = None, progress: running.Pro
         commands.sqm(question, choice),
         commands.program(question, choice),
         "" if choice.kind == "nothing" else commands.undo(question),
-        choosing.changes(found[0], found[at], question.uses),
+        choosing.changes(numbers[0], numbers[at], question.uses),
         ranked,
         page.of(question, tried[0], after if at == 0 else choice),
         otherwise,
@@ -85,22 +85,24 @@ def _rank(
     question: Question,
     labels: Sequence[str],
     tried: Sequence[Candidate],
-    found: Sequence[Values],
+    numbers: Sequence[Values],
     at: int | None = None,
 ) -> list[Tried]:
-    each = zip(labels, tried, found, strict=True)
-    rows = [(label, one.lines(question), one.level, own) for label, one, own in each]
+    each = zip(labels, tried, numbers, strict=True)
+    rows = [(label, candidate.lines(question), candidate.level, own_numbers) for label, candidate, own_numbers in each]
     return choosing.rank(rows, question.uses, at)
 
 
-def _doubts(bench: Bench, asked: Sequence[Asked]) -> list[Doubt]:
+def _doubts(bench: Bench, questions: Sequence[Asked]) -> list[Doubt]:
     """Return the doubts with their measurements."""
-    found = bench.values(((trial.candidate, trial.truth) for one in asked for trial in one.trials), FIRST, 1 - FIRST)
-    made = []
-    for one in asked:
-        own, found = found[: len(one.trials)], found[len(one.trials) :]
-        tried = [trial.candidate for trial in one.trials]
-        ranked = _rank(bench.question, [trial.label for trial in one.trials], tried, own, one.chosen)
-        changes = one.asks and any(other.gain.is_worth_it for other in ranked)
-        made.append(Doubt(one.what, one.say(ranked), changes, ranked))
-    return made
+    numbers = bench.values(
+        ((trial.candidate, trial.truth) for question in questions for trial in question.trials), FIRST, 1 - FIRST
+    )
+    doubts_made = []
+    for question in questions:
+        own_numbers, numbers = numbers[: len(question.trials)], numbers[len(question.trials) :]
+        tried = [trial.candidate for trial in question.trials]
+        ranked = _rank(bench.question, [trial.label for trial in question.trials], tried, own_numbers, question.chosen)
+        changes = question.asks and any(other.gain.is_worth_it for other in ranked)
+        doubts_made.append(Doubt(question.what, question.say(ranked), changes, ranked))
+    return doubts_made

@@ -55,35 +55,37 @@ class Shaper:
         is_radio, rtt_ms = self.question.link.is_radio, self._rtt_ms
         low, high = (float(f"{end:.3g}") for end in (rtt_ms / TIMES, rtt_ms * TIMES))
         share = Number("share", 0.1 if is_radio else 0.7, 1.0, self.choice.down, is_log=is_radio)
-        return [Range(one.name, one) for one in (share, Number("rtt", low, high, rtt_ms, "ms", is_log=True))]
+        return [Range(number.name, number) for number in (share, Number("rtt", low, high, rtt_ms, "ms", is_log=True))]
 
     @property
     def _rtt_ms(self) -> float:
         """The ``rtt`` of the answer, or cake's default."""
-        said = re.search(r"\brtt (\S+)", self.choice.lines(self.question)[0])
-        return _goodqueue.time_ns(said[1]) / 1e6 if said else 1e3 * LARGE_RTT_S
+        match = re.search(r"\brtt (\S+)", self.choice.lines(self.question)[0])
+        return _goodqueue.time_ns(match[1]) / 1e6 if match else 1e3 * LARGE_RTT_S
 
-    def put(self, scenario: Scenario, values: Facts) -> None:
+    def put(self, scenario: Scenario, facts: Facts) -> None:
         """Set the lines of both directions in ``scenario``, in place."""
-        down, up = self.with_values(values).lines(self.question)
+        down, up = self.with_values(facts).lines(self.question)
         scenario["bottleneck"]["qdisc"] = down
         scenario["bottleneck"]["up"]["qdisc"] = up
 
-    def short(self, values: Facts) -> str:
+    def short(self, facts: Facts) -> str:
         """Return the words of cake that a person would change."""
-        down, up = (kbit(bps) for bps in self.with_values(values).rates_bps(self.question))
-        return f"bandwidth {down} down and {up} up, rtt {float(values.get('rtt', self._rtt_ms)):g}ms"
+        down, up = (kbit(bps) for bps in self.with_values(facts).rates_bps(self.question))
+        return f"bandwidth {down} down and {up} up, rtt {float(facts.get('rtt', self._rtt_ms)):g}ms"
 
-    def with_values(self, values: Facts) -> Candidate:
-        """Return the candidate of the answer with ``values``."""
-        made = self.choice
-        if "share" in values:
-            share = float(values["share"])
-            made = made.at(share, share * made.up / made.down)
-        if "rtt" in values:
-            down, up = (f"{_without_rtt(words)} rtt {values['rtt']:g}ms" for words in (made.words_down, made.words_up))
-            made = replace(made, words_down=down.strip(), words_up=up.strip())
-        return made
+    def with_values(self, facts: Facts) -> Candidate:
+        """Return the candidate of the answer with ``facts``."""
+        candidate = self.choice
+        if "share" in facts:
+            share = float(facts["share"])
+            candidate = candidate.at(share, share * candidate.up / candidate.down)
+        if "rtt" in facts:
+            down, up = (
+                f"{_without_rtt(words)} rtt {facts['rtt']:g}ms" for words in (candidate.words_down, candidate.words_up)
+            )
+            candidate = replace(candidate, words_down=down.strip(), words_up=up.strip())
+        return candidate
 
 
 def _without_rtt(words: str) -> str:
@@ -93,13 +95,13 @@ def _without_rtt(words: str) -> str:
 def tuned(advice: Advice, workers: int | None, progress: running.Progress) -> Advice:
     """Return ``advice`` with the best values of its line, or with the reason why nothing of the line is tuned."""
     question = advice.question
-    choice = next(one for one in candidates.of(question) if one.label == advice.label)
+    choice = next(candidate for candidate in candidates.of(question) if candidate.label == advice.label)
     if why := why_not(choice):
         return replace(advice, tuning=why)
     with tempfile.TemporaryDirectory() as folder:
         plan = plan_of(question, choice, Path(folder))
-        found = tuning.carry_out(plan, Runner(executors.local(workers)), progress)
-    return replace(advice, tuning=found)
+        result = tuning.carry_out(plan, Runner(executors.local(workers)), progress)
+    return replace(advice, tuning=result)
 
 
 def why_not(choice: Candidate) -> str:
@@ -131,7 +133,7 @@ def _cases(question: Question, choice: Candidate, folder: Path) -> tuple[list[Ca
 
     first = question.seeds[0]
     if question.link.is_radio:
-        own = [case(f"draw {seed}", Truth(), seed) for seed in question.seeds[:SEEDS]]
+        own_draws = [case(f"draw {seed}", Truth(), seed) for seed in question.seeds[:SEEDS]]
         fresh = range(first + len(question.seeds), first + len(question.seeds) + len(HELD_OUT))
-        return own, [case(f"draw {seed}", Truth(), seed) for seed in fresh]
+        return own_draws, [case(f"draw {seed}", Truth(), seed) for seed in fresh]
     return [case("the stated link", Truth(), first)], [case(name, truth, first) for name, truth in HELD_OUT]

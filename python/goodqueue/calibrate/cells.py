@@ -32,10 +32,10 @@ class Cell:
     @property
     def options(self) -> list[str]:
         """The options of `goodqueue link` and `goodqueue run` that describe the path."""
-        found = ["--rate", self.rate, "--up-rate", self.up_rate, "--rtt", self.rtt]
+        words = ["--rate", self.rate, "--up-rate", self.up_rate, "--rtt", self.rtt]
         for key, value in self.bottleneck.items():
-            found += ["--set", f"bottleneck.{key}={value}"]
-        return found
+            words += ["--set", f"bottleneck.{key}={value}"]
+        return words
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,29 +58,29 @@ class Agreement:
 def figures(results: Sequence[Result], programs: Sequence[Program]) -> list[Figure]:
     """Return the figures of each claim: over all lines, then line by line."""
     lines = list(dict.fromkeys(result.line for result in results))
-    found = []
+    judged_figures = []
     for program in programs:
         for claim in program.claims:
             for line in ["", *lines]:
                 of_line = [result for result in results if line in ("", result.line)]
                 if (figure := _figure(of_line, program.name, claim, line)) is not None:
-                    found.append(figure)
-    return found
+                    judged_figures.append(figure)
+    return judged_figures
 
 
 def _figure(results: Iterable[Result], program: str, claim: Claim, line: str) -> Figure | None:
     import numpy as np
 
     pairs = [pair for result in results if (pair := _pair(result, program, claim)) is not None]
-    errors = [error for told, true in pairs if (error := _error(told, true, claim)) is not None]
+    errors = [error for reported, true in pairs if (error := _error(reported, true, claim)) is not None]
     if not errors:
         return None
     bias = median(errors)
     assert bias is not None
-    told, true = (float(np.median(values)) for values in zip(*pairs, strict=True))
+    reported, true = (float(np.median(values)) for values in zip(*pairs, strict=True))
     low, high = (float(end) for end in np.quantile(errors, (0.1, 0.9)))
     near = 100 * sum(abs(error) <= NEAR_PERCENT for error in errors) / len(errors)
-    return Figure(program, claim.key, line, len(errors), told, true, bias, low, high, near)
+    return Figure(program, claim.key, line, len(errors), reported, true, bias, low, high, near)
 
 
 def truth(result: Result, claim: Claim) -> float | None:
@@ -90,23 +90,23 @@ def truth(result: Result, claim: Claim) -> float | None:
 
 def _pair(result: Result, program: str, claim: Claim) -> tuple[float, float] | None:
     """Return what the program said, and the truth, or None if one of them is unknown or the machine was busy."""
-    told = result.told.get(program, {}).get(claim.key)
-    if told is None or result.is_busy:
+    reported = result.told.get(program, {}).get(claim.key)
+    if reported is None or result.is_busy:
         return None
     true = truth(result, claim)
-    return None if true is None else (told, true)
+    return None if true is None else (reported, true)
 
 
-def _error(told: float, truth: float, claim: Claim) -> float | None:
+def _error(reported: float, truth: float, claim: Claim) -> float | None:
     if claim.is_share:
-        return told - truth
-    return 100 * (told / truth - 1) if truth else None
+        return reported - truth
+    return 100 * (reported / truth - 1) if truth else None
 
 
 def agreements(results: Sequence[Result], programs: Sequence[Program]) -> list[Agreement]:
     """Return how far the biases of the first two repeats are apart, figure by figure. Empty without a second repeat."""
     first, second = (
-        {(one.program, one.key, one.line): one.bias.value for one in figures(own, programs)}
-        for own in ([result for result in results if result.repeat == repeat] for repeat in (1, 2))
+        {(figure.program, figure.key, figure.line): figure.bias.value for figure in figures(of_repeat, programs)}
+        for of_repeat in ([result for result in results if result.repeat == repeat] for repeat in (1, 2))
     )
     return [Agreement(*key, value, second[key]) for key, value in first.items() if key in second]

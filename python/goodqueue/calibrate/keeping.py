@@ -74,8 +74,8 @@ class Kept:
         held = sorted(entry.name for entry in self._folder.iterdir()) if self._folder.is_dir() else []
         ours = {RUNS, *output.listed(self._folder)}
         if held and (RUNS not in held or (others := [name for name in held if name not in ours])):
-            found = held if RUNS not in held else others
-            raise UserError(f"--store {store}", f"holds {found[0]}; accepted: a new folder, or one of a calibration")
+            names = held if RUNS not in held else others
+            raise UserError(f"--store {store}", f"holds {names[0]}; accepted: a new folder, or one of a calibration")
         try:
             (self._folder / RUNS).mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -87,8 +87,8 @@ class Kept:
         if not file.exists():
             return None
         try:
-            found: Any = inputs.from_json(inputs.read_text(file, MOST_BYTES, "a run of a calibration"))
-            result = Result(**found)
+            data: Any = inputs.from_json(inputs.read_text(file, MOST_BYTES, "a run of a calibration"))
+            result = Result(**data)
         except (UserError, ValueError, TypeError):
             return None
         return result if result.identity == identity else None

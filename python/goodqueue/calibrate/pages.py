@@ -50,42 +50,45 @@ def machine(plan: Plan) -> dict[str, str]:
     }
 
 
-def as_json(found: Calibration) -> dict[str, Any]:
+def as_json(calibration: Calibration) -> dict[str, Any]:
     """Return the calibration as plain values."""
     return {
         "made_by": "goodqueue calibrate",
         "version": VERSION,
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": dict(found.machine),
-        "programs": dict(found.versions),
-        "figures": [asdict(one) for one in found.figures],
-        "agreements": [asdict(one) | {"apart": one.apart} for one in found.agreements],
-        "runs": [_run(one, found.programs) for one in found.results],
+        "machine": dict(calibration.machine),
+        "programs": dict(calibration.versions),
+        "figures": [asdict(figure) for figure in calibration.figures],
+        "agreements": [asdict(agreement) | {"apart": agreement.apart} for agreement in calibration.agreements],
+        "runs": [_run(result, calibration.programs) for result in calibration.results],
     }
 
 
 def _run(result: Result, programs: Sequence[Program]) -> dict[str, Any]:
     """Return a run with the truth of each number, and without the link's record, which the folder keeps."""
     truth = {
-        one.name: {claim.key: judging.truth(result, claim) for claim in one.claims}
-        for one in programs
-        if one.name in result.told
+        program.name: {claim.key: judging.truth(result, claim) for claim in program.claims}
+        for program in programs
+        if program.name in result.told
     }
     plain = {key: value for key, value in asdict(result).items() if key not in ("record", "identity")}
     return plain | {"truth": truth}
 
 
-def as_markdown(found: Calibration) -> str:
+def as_markdown(calibration: Calibration) -> str:
     """Return the tables and the sentences, for a page."""
-    parts = [f"## {table.title}\n\n{markdown.table(table)}" for table in show.tables(found.figures, found.programs)]
-    parts += list(show.sentences(found.results, found.agreements))
-    versions = "; ".join(f"{name}: {said}" for name, said in found.versions.items())
-    machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in found.machine.items())
+    parts = [
+        f"## {table.title}\n\n{markdown.table(table)}"
+        for table in show.tables(calibration.figures, calibration.programs)
+    ]
+    parts += list(show.sentences(calibration.results, calibration.agreements))
+    versions = "; ".join(f"{name}: {version}" for name, version in calibration.versions.items())
+    machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in calibration.machine.items())
     parts.append(f"The machine: {machine}. The programs: {versions}.")
     return "\n\n".join(parts) + "\n"
 
 
-def fill(folder: Path, found: Calibration, command: str) -> None:
+def fill(folder: Path, calibration: Calibration, command: str) -> None:
     """Write the results into ``folder``. Raises OSError."""
-    (folder / TABLE).write_text(as_markdown(found), encoding="utf-8")
-    output.write_results(folder, as_json(found), command)
+    (folder / TABLE).write_text(as_markdown(calibration), encoding="utf-8")
+    output.write_results(folder, as_json(calibration), command)

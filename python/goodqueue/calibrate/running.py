@@ -57,36 +57,37 @@ def runs(
 
     The other one must be among the ``programs``.
     """
-    found = []
+    planned_runs = []
     for repeat in range(1, repeats + 1):
         for cell in cells:
             for main in programs:
                 if main.beside or (main.name in plan.few and cell.path not in plan.few_paths):
                     continue
-                session = [main, *(one for one in programs if one.beside == main.name)]
-                found.append(Run(cell, session, repeat, _identity(plan, cell, session, versions)))
-    return found
+                session = [main, *(program for program in programs if program.beside == main.name)]
+                planned_runs.append(Run(cell, session, repeat, _identity(plan, cell, session, versions)))
+    return planned_runs
 
 
 def _identity(plan: Plan, cell: Cell, session: Sequence[Program], versions: Mapping[str, str]) -> str:
     nowhere = Path("run")
     of_programs = [
-        [one.client(plan.seconds, nowhere), one.server and one.server(nowhere), versions[one.name]] for one in session
+        [program.client(plan.seconds, nowhere), program.server and program.server(nowhere), versions[program.name]]
+        for program in session
     ]
     made_of = [VERSION, cell.options, plan.congestion_control, of_programs]
     return hashlib.sha256(json.dumps(made_of).encode()).hexdigest()[:16]
 
 
-def carry_out(plan: Plan, wanted: Sequence[Run], kept: Kept, workers: int, progress: Progress) -> list[Result]:
-    """Do the runs that are not ``kept``, ``workers`` at once, and return the results of all. Raises UserError.
+def carry_out(plan: Plan, runs: Sequence[Run], store: Kept, workers: int, progress: Progress) -> list[Result]:
+    """Do the runs that ``store`` lacks, ``workers`` at once, and return the results of all. Raises UserError.
 
     A run whose packets left late is repeated, up to ``plan.tries`` times. A program that failed is not: it would fail
     again, and the next command tries it.
     """
-    found = {run.name: kept.get(run.name, run.identity) for run in wanted}
-    waiting = deque(run for run in wanted if (one := found[run.name]) is None or not one.is_whole)
+    results = {run.name: store.get(run.name, run.identity) for run in runs}
+    waiting = deque(run for run in runs if (stored_result := results[run.name]) is None or not stored_result.is_whole)
     active: list[_Link] = []
-    done = len(wanted) - len(waiting)
+    done = len(runs) - len(waiting)
     tried: dict[str, list[Result]] = {}
     try:
         while waiting or active:
@@ -99,17 +100,17 @@ def carry_out(plan: Plan, wanted: Sequence[Run], kept: Kept, workers: int, progr
                 tries = tried.setdefault(name, [])
                 tries.append(link.result(len(tries) + 1))
                 best = min(tries, key=_quality)
-                kept.put(name, best)
-                found[name] = best
+                store.put(name, best)
+                results[name] = best
                 if best.is_measured or len(tries) >= plan.tries:
                     done += 1
-                    progress(done / len(wanted))
+                    progress(done / len(runs))
                 else:
                     waiting.append(link.run)
     finally:
         for link in active:
             link.kill()
-    return [result for run in wanted if (result := found[run.name]) is not None]
+    return [result for run in runs if (result := results[run.name]) is not None]
 
 
 def _quality(result: Result) -> tuple[int, float]:
@@ -125,30 +126,30 @@ class _Link:
         self._open = ExitStack()
         self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="goodqueue-calibrate-")))
         servers = [
-            Order(one.name, one.server(self._folder), str(one.server_output(self._folder)), one.port.protocol,
-                  one.port.number, one.is_once)
-            for one in run.programs
-            if one.server is not None and one.port is not None
+            Order(program.name, program.server(self._folder), str(program.server_output(self._folder)),
+                  program.port.protocol, program.port.number, program.is_once)
+            for program in run.programs
+            if program.server is not None and program.port is not None
         ]  # fmt: skip
-        for one in run.programs:
-            if one.prepare is not None:
-                one.prepare(self._folder)
+        for program in run.programs:
+            if program.prepare is not None:
+                program.prepare(self._folder)
         clients = [
-            Order(one.name, one.client(plan.seconds, self._folder), str(one.output(self._folder)))
-            for one in run.programs
+            Order(program.name, program.client(plan.seconds, self._folder), str(program.output(self._folder)))
+            for program in run.programs
         ]
         within.give(self._folder, plan.congestion_control, servers, clients)
         ends = [within.command(end, self._folder) for end in ("server", "client")]
         words = [*run.cell.options, "--quiet", "--record", str(self._folder / RECORD), "--", *ends[0], "--", *ends[1]]
         starter = [sys.executable, "-P", "-m", "goodqueue.calibrate.starting", str(os.getpid())]
-        said = self._open.enter_context((self._folder / "link.err").open("wb"))
+        errors = self._open.enter_context((self._folder / "link.err").open("wb"))
         modules = os.pathsep.join(filter(None, [_PACKAGES, os.environ.get("PYTHONPATH")]))
         self._began = time.monotonic()
         self._process = subprocess.Popen(
             [*starter, *words],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=said,
+            stderr=errors,
             cwd=self._folder,
             env=os.environ | {"PYTHONPATH": modules},
         )
@@ -174,14 +175,14 @@ class _Link:
     def _result(self, tries: int) -> Result:
         run, file = self.run, self._folder / RECORD
         record: Record | None = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
-        told: dict[str, Any] = {}
+        reported: dict[str, Any] = {}
         failed: dict[str, str] = {}
         for program in run.programs:
             if record is None:
                 failed[program.name] = f"the link did not run: {self._last_words('link.err')}"
                 continue
             try:
-                told[program.name] = _rounded(self._read(program))
+                reported[program.name] = _rounded(self._read(program))
             except UserError as error:
                 failed[program.name] = bounded(str(error), 200)
         late = record["live"]["late_us"] if record is not None else None
@@ -196,7 +197,7 @@ class _Link:
             is_busy=late_ms is not None and late_ms > self._plan.late_ms,
             tries=tries,
             seconds=rounded(record["live"]["elapsed_s"]) if record is not None else 0.0,
-            told=told,
+            told=reported,
             record=keeping.parts(record) if record is not None else {},
             failed=failed,
         )
@@ -205,8 +206,8 @@ class _Link:
         statuses = self._folder / within.STATUSES
         status = json.loads(statuses.read_text(encoding="utf-8")).get(program.name) if statuses.exists() else None
         if status != 0:
-            said = self._last_words(f"{program.name}.out.err") or self._last_words(f"{program.name}.out")
-            raise UserError(program.name, f"ended with status {status}: {said or 'without a word'}")
+            words = self._last_words(f"{program.name}.out.err") or self._last_words(f"{program.name}.out")
+            raise UserError(program.name, f"ended with status {status}: {words or 'without a word'}")
         return program.read(self._folder)
 
     def _last_words(self, name: str) -> str:
@@ -227,12 +228,12 @@ Note = Callable[[str], None]
 
 def installed(programs: Sequence[Program], note: Note) -> list[Program]:
     """Return the programs that are installed, and note those that are not: each in a line, with how to get it."""
-    found: list[Program] = []
-    for one in programs:
-        if lacking := one.lacking():
-            note(f"{one.name}: left out, as {' and '.join(lacking)} cannot be found; accepted: {one.package}")
-        elif one.beside and one.beside not in {other.name for other in found}:
-            note(f"{one.name}: left out, as it measures beside {one.beside}, which is left out")
+    present: list[Program] = []
+    for program in programs:
+        if lacking := program.lacking():
+            note(f"{program.name}: left out, as {' and '.join(lacking)} cannot be found; accepted: {program.package}")
+        elif program.beside and program.beside not in {other.name for other in present}:
+            note(f"{program.name}: left out, as it measures beside {program.beside}, which is left out")
         else:
-            found.append(one)
-    return found
+            present.append(program)
+    return present

@@ -14,13 +14,13 @@ def tables(figures: Sequence[Figure], programs: Sequence[Program]) -> list[Table
 
 
 def _table(figures: Sequence[Figure], program: Program) -> Table:
-    own = [one for one in figures if one.program == program.name]
-    lines = list(dict.fromkeys(one.line for one in own if one.line))
+    own_figures = [figure for figure in figures if figure.program == program.name]
+    lines = list(dict.fromkeys(figure.line for figure in own_figures if figure.line))
     columns = [Column("number", False), Column("runs"), Column("bias %"), Column("95 % CI"), Column("80 % of runs")]
     columns += [Column(f"within {NEAR_PERCENT:g} %"), *(Column(line) for line in lines)]
     rows, notes = [], []
     for claim in program.claims:
-        by_line = {one.line: one for one in own if one.key == claim.key}
+        by_line = {figure.line: figure for figure in own_figures if figure.key == claim.key}
         if (whole := by_line.get("")) is None:
             continue
         cells = [signed(by_line[line].bias.value) if line in by_line else "–" for line in lines]
@@ -48,8 +48,8 @@ def signed(value: float) -> str:
 def sentences(results: Sequence[Result], agreed: Sequence[Agreement]) -> Iterator[str]:
     """Yield how well repeats agree, how late packets left, and which runs were left out."""
     if agreed:
-        near = sum(one.apart <= AGREE_PERCENT for one in agreed)
-        worst = max(agreed, key=lambda one: one.apart)
+        near = sum(agreement.apart <= AGREE_PERCENT for agreement in agreed)
+        worst = max(agreed, key=lambda agreement: agreement.apart)
         yield (
             f"Repeated: {near} of {len(agreed)} biases agree within {AGREE_PERCENT:g} percentage points; the furthest "
             f"are {worst.apart:.1f} apart ({worst.program} {worst.key}, {worst.line or 'all lines'})."

@@ -53,7 +53,7 @@ class Order:
 
 def give(folder: Path, congestion_control: str, servers: Sequence[Order], clients: Sequence[Order]) -> None:
     """Write the orders into ``folder``: the TCP of both ends, and the programs of each."""
-    ends = {"server": [asdict(one) for one in servers], "client": [asdict(one) for one in clients]}
+    ends = {"server": [asdict(server) for server in servers], "client": [asdict(client) for client in clients]}
     orders = {"congestion_control": congestion_control, **ends}
     (folder / ORDERS).write_text(json.dumps(orders), encoding="utf-8")
 
@@ -67,14 +67,14 @@ def main() -> None:
     """Run the programs of one end."""
     end, folder = sys.argv[1], Path(sys.argv[2])
     orders: Mapping[str, Any] = json.loads((folder / ORDERS).read_text(encoding="utf-8"))
-    own = [Order(**order) for order in orders[end]]
+    own_orders = [Order(**order) for order in orders[end]]
     _use(orders["congestion_control"])
     with ExitStack() as open_files:
         if end == "server":
-            _serve(own, folder, open_files)
+            _serve(own_orders, folder, open_files)
         else:
             _await(folder / READY)
-            started = [(order.name, _start(order, open_files)) for order in own]
+            started = [(order.name, _start(order, open_files)) for order in own_orders]
             statuses = {name: process.wait() for name, process in started}
             (folder / STATUSES).write_text(json.dumps(statuses), encoding="utf-8")
 
@@ -90,10 +90,10 @@ def _use(congestion_control: str) -> None:
     _ip(["-4", "-batch", "-"], "\n".join(changes))
 
 
-def _ip(words: Sequence[str], given: str = "") -> str:
+def _ip(words: Sequence[str], text: str = "") -> str:
     """Return what the command ``ip`` says."""
     ip = shutil.which("ip", path=os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"]))
-    done = subprocess.run([ip or "ip", *words], check=False, capture_output=True, text=True, input=given)
+    done = subprocess.run([ip or "ip", *words], check=False, capture_output=True, text=True, input=text)
     if done.returncode:
         sys.exit(f"ip {' '.join(words)}: {done.stderr.strip() or 'it failed'}")
     return done.stdout

@@ -37,11 +37,11 @@ def carry_out(studies: Sequence[Study], quick: bool, workers: int | None, carry:
         plan = planning.plan(study, everything, quick, workers=workers)
 
         def work(
-            progress: running.Progress, store: Store | None, plan: planning.Plan = plan, asked: Any = everything
+            progress: running.Progress, store: Store | None, plan: planning.Plan = plan, selection: Any = everything
         ) -> Part:
             is_own = store is None or not _held(plan, store)
             begun = time.process_time()
-            answer = outcome.as_json(outcome.carry_out(plan, asked, workers, progress, store, warn), VERSION)
+            answer = outcome.as_json(outcome.carry_out(plan, selection, workers, progress, store, warn), VERSION)
             return part_of(answer, round(time.process_time() - begun, 1) if is_own else None)
 
         label = f"{study.key} ({number} of {len(studies)}): {len(plan.scenarios)} runs"
@@ -51,7 +51,7 @@ def carry_out(studies: Sequence[Study], quick: bool, workers: int | None, carry:
 
 def _held(plan: planning.Plan, store: Store) -> bool:
     """Return whether ``store`` has a run of ``plan`` already."""
-    return any(store.path(identity.of(plan.engine, one).key).exists() for one in plan.scenarios.values())
+    return any(store.path(identity.of(plan.engine, scenario).key).exists() for scenario in plan.scenarios.values())
 
 
 def of_answers(answers: Mapping[str, Any], studies: Sequence[Study], commit_id: str, date: str) -> Result:
@@ -60,37 +60,39 @@ def of_answers(answers: Mapping[str, Any], studies: Sequence[Study], commit_id: 
     Raises UserError if one is no answer, if two are of the same study, if their versions differ, or if one has other
     seeds than its study.
     """
-    known = {study.key: study for study in studies}
+    by_key = {study.key: study for study in studies}
     parts: dict[str, Part] = {}
     versions = set()
-    for place, data in answers.items():
+    for where, data in answers.items():
         if not isinstance(data, dict) or data.get("made_by") != "goodqueue study":
-            raise UserError(place, f"found something else; accepted: {ANSWER}")
+            raise UserError(where, f"found something else; accepted: {ANSWER}")
         try:
             name = data["study"]
-            if name not in known or name in parts:
+            if name not in by_key or name in parts:
                 again = " again" if name in parts else ""
                 raise UserError(
-                    place, f"found the study {quoted(name)}{again}; accepted: once each of {', '.join(known)}"
+                    where, f"found the study {quoted(name)}{again}; accepted: once each of {', '.join(by_key)}"
                 )
             if not data["quick"]:
-                _check_seeds(data, known[name], place)
+                _check_seeds(data, by_key[name], where)
             parts[name] = part_of(data)
             versions.add(data["version"])
         except (KeyError, TypeError, ValueError) as error:
-            raise UserError(place, f"damaged ({type(error).__name__}: {error}); accepted: {ANSWER}") from None
+            raise UserError(where, f"damaged ({type(error).__name__}: {error}); accepted: {ANSWER}") from None
     if len(versions) != 1:
         raise UserError("--from", f"found versions {', '.join(sorted(versions))}; accepted: answers of one version")
-    return Result(versions.pop(), commit_id, date, tuple(parts[name] for name in known if name in parts))
+    return Result(versions.pop(), commit_id, date, tuple(parts[name] for name in by_key if name in parts))
 
 
-def _check_seeds(answer: Mapping[str, Any], study: Study, place: str) -> None:
+def _check_seeds(answer: Mapping[str, Any], study: Study, where: str) -> None:
     """Refuse an ``answer`` that was made with ``--seeds``: the answer itself does not say so. Raises UserError."""
     for cell in answer["cells"]:
-        own = {experiment.seeds for experiment in study.experiments_of(cell["scenario"])}
-        if len(cell["seeds"]) not in own:
-            found = f"found {len(cell['seeds'])} seeds in {cell['scenario']}"
-            raise UserError(place, f"{found}; accepted: the study's own number, {' or '.join(map(str, sorted(own)))}")
+        seed_counts = {experiment.seeds for experiment in study.experiments_of(cell["scenario"])}
+        if len(cell["seeds"]) not in seed_counts:
+            problem = f"found {len(cell['seeds'])} seeds in {cell['scenario']}"
+            raise UserError(
+                where, f"{problem}; accepted: the study's own number, {' or '.join(map(str, sorted(seed_counts)))}"
+            )
 
 
 def today() -> str:
@@ -98,21 +100,21 @@ def today() -> str:
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%MZ}"
 
 
-def day(said: str) -> str:
-    """Return the date ``said``: a day, or a day and a time. Raises UserError."""
+def day(text: str) -> str:
+    """Return the date in ``text``: a day, or a day and a time. Raises UserError."""
     for form in ("%Y-%m-%d", "%Y-%m-%dT%H:%MZ"):
         try:
-            return datetime.strptime(said, form).replace(tzinfo=UTC).strftime(form)
+            return datetime.strptime(text, form).replace(tzinfo=UTC).strftime(form)
         except ValueError:
             continue
-    raise UserError("--date", f"found {quoted(said)}; accepted: 2026-11-28, or with a time 2026-11-28T14:05Z")
+    raise UserError("--date", f"found {quoted(text)}; accepted: 2026-11-28, or with a time 2026-11-28T14:05Z")
 
 
-def commit(said: str) -> str:
-    """Return the commit ``said``, which becomes a part of a file's name. Raises UserError."""
-    if not re.fullmatch(r"\w[\w.+-]{0,99}", said):
-        raise UserError("--commit", f"found {quoted(said)}; accepted: a commit or a tag of letters, digits and . + - _")
-    return said
+def commit(text: str) -> str:
+    """Return the commit in ``text``, which becomes a part of a file's name. Raises UserError."""
+    if not re.fullmatch(r"\w[\w.+-]{0,99}", text):
+        raise UserError("--commit", f"found {quoted(text)}; accepted: a commit or a tag of letters, digits and . + - _")
+    return text
 
 
 def source() -> str:

@@ -42,18 +42,28 @@ def compare(was: Result, now: Result) -> Moved:
     """Return what moved from the result ``was`` to ``now``. Claims and values are compared by their ids."""
     before, after = _parts(was), _parts(now)
     both = [(before[name], after[name]) for name in after if name in before]
-    claims = [Change(one.claims[id_], own) for one, two in both for id_, own in two.claims.items() if id_ in one.claims]
-    values = [Change(one.values[id_], own) for one, two in both for id_, own in two.values.items() if id_ in one.values]
-    measured = [one for one in values if None not in (one.was["measured"], one.now["measured"])]
+    claims = [
+        Change(earlier.claims[id_], claim)
+        for earlier, later in both
+        for id_, claim in later.claims.items()
+        if id_ in earlier.claims
+    ]
+    values = [
+        Change(earlier.values[id_], value)
+        for earlier, later in both
+        for id_, value in later.values.items()
+        if id_ in earlier.values
+    ]
+    compared = [change for change in values if None not in (change.was["measured"], change.now["measured"])]
     return Moved(
         was=was,
         now=now,
-        claims=tuple(one for one in claims if one.was["verdict"] != one.now["verdict"]),
+        claims=tuple(change for change in claims if change.was["verdict"] != change.now["verdict"]),
         of_claims=len(claims),
-        values=tuple(one for one in values if one.was["verdict"] != one.now["verdict"]),
+        values=tuple(change for change in values if change.was["verdict"] != change.now["verdict"]),
         of_values=len(values),
-        numbers=sum(one.was["measured"] != one.now["measured"] for one in measured),
-        of_numbers=len(measured),
+        numbers=sum(change.was["measured"] != change.now["measured"] for change in compared),
+        of_numbers=len(compared),
         apart=tuple(_apart(before, after)),
     )
 
@@ -87,7 +97,7 @@ def _apart(before: Mapping[str, Part], after: Mapping[str, Part]) -> Iterator[st
 
 
 def _listed(study: str, what: str, was: Mapping[str, Row], now: Mapping[str, Row]) -> Iterator[str]:
-    new, missing = ([id_ for id_ in one if id_ not in other] for one, other in ((now, was), (was, now)))
+    new, missing = ([id_ for id_ in ids if id_ not in other] for ids, other in ((now, was), (was, now)))
     for word, ids in (("new", new), ("missing", missing)):
         if ids:
             plural = f"{what}s are" if len(ids) > 1 else f"{what} is"
@@ -106,10 +116,10 @@ def seeds(part: Part) -> str:
 
 def published(value: Row) -> str:
     """Return the published number, range or text of a value, without its unit."""
-    found = value["published"]
-    if isinstance(found, list):
-        return bounds(*found)
-    return f"{found:g}" if isinstance(found, float) else str(found)
+    published = value["published"]
+    if isinstance(published, list):
+        return bounds(*published)
+    return f"{published:g}" if isinstance(published, float) else str(published)
 
 
 def as_json(moved: Moved) -> dict[str, Any]:
@@ -117,8 +127,8 @@ def as_json(moved: Moved) -> dict[str, Any]:
 
     def each(changes: Sequence[Change], *keys: str) -> list[dict[str, Any]]:
         return [
-            {"id": one.now["id"], **{key: {"was": one.was[key], "now": one.now[key]} for key in keys}}
-            for one in changes
+            {"id": change.now["id"], **{key: {"was": change.was[key], "now": change.now[key]} for key in keys}}
+            for change in changes
         ]
 
     return {

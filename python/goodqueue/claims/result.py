@@ -96,27 +96,29 @@ def _part(data: Mapping[str, Any], seeds: Sequence[int], cpu_s: float | None) ->
         runs=data["runs"],
         seeds=(least, greatest),
         cpu_s=cpu_s,
-        values=_kept(data["values"], VALUE_KEYS, judging.VERDICTS),
-        claims=_kept(data["claims"], CLAIM_KEYS, verdicts.VERDICTS),
+        values=_kept_keys(data["values"], VALUE_KEYS, judging.VERDICTS),
+        claims=_kept_keys(data["claims"], CLAIM_KEYS, verdicts.VERDICTS),
     )
 
 
-def _kept(rows: Sequence[Mapping[str, Any]], keys: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """Return the ``keys`` of each of ``rows``, by id. Raises ValueError if a verdict is none of the ``known``."""
+def _kept_keys(
+    rows: Sequence[Mapping[str, Any]], keys: Sequence[str], verdicts: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    """Return the ``keys`` of each of ``rows``, by id. Raises ValueError if a verdict is none of ``verdicts``."""
     for row in rows:
-        if row["verdict"] not in known:
+        if row["verdict"] not in verdicts:
             raise ValueError(f"verdict {quoted(row['verdict'])} of {row['id']}")
     return {
         row["id"]: {key: _rounded(row[key]) if key in ("measured", "ci") else row[key] for key in keys} for row in rows
     }
 
 
-def _rounded(found: Any) -> Any:
-    if isinstance(found, Mapping):
-        return {name: _rounded(one) for name, one in found.items()}
-    if isinstance(found, list):
-        return [_rounded(one) for one in found]
-    return float(f"{found:.{DIGITS}g}") if isinstance(found, float) and math.isfinite(found) else found
+def _rounded(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _rounded(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_rounded(part) for part in value]
+    return float(f"{value:.{DIGITS}g}") if isinstance(value, float) and math.isfinite(value) else value
 
 
 def as_json(result: Result) -> dict[str, Any]:
@@ -150,8 +152,8 @@ def text(result: Result) -> str:
     def compact(data: object) -> str:
         return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
-    def rows(found: Sequence[object]) -> str:
-        return "[" + ",".join(f"\n{compact(row)}" for row in found) + "]"
+    def rows(items: Sequence[object]) -> str:
+        return "[" + ",".join(f"\n{compact(row)}" for row in items) + "]"
 
     data = as_json(result)
     studies = []
@@ -171,19 +173,19 @@ def load(path: Path, accepted: str) -> Any:
     return results.parse(results.text(path, accepted), str(path), accepted)
 
 
-def parse(data: Any, place: str) -> Result:
-    """Return the result in the object ``data`` of a file. Raises UserError with ``place``."""
+def parse(data: Any, where: str) -> Result:
+    """Return the result in the object ``data`` of a file. Raises UserError with ``where``."""
     if not isinstance(data, dict) or data.get("made_by") != MADE_BY:
-        found = data.get("made_by", "no made_by") if isinstance(data, dict) else type(data).__name__
-        raise UserError(place, f"found {quoted(found)}; accepted: {ACCEPTED}")
+        made_by = data.get("made_by", "no made_by") if isinstance(data, dict) else type(data).__name__
+        raise UserError(where, f"found {quoted(made_by)}; accepted: {ACCEPTED}")
     try:  # the layout of `goodqueue.store` has checked keys and types already
         parts = tuple(_part(study, study["seeds"], study["cpu_s"]) for study in data["studies"])
     except ValueError as error:
-        raise UserError(place, f"damaged ({error}); accepted: {ACCEPTED}") from None
+        raise UserError(where, f"damaged ({error}); accepted: {ACCEPTED}") from None
     return Result(data["version"], data["commit"], data["date"], parts)
 
 
 def stored(folder: Path) -> list[tuple[Path, Result]]:
     """Return the files of results in ``folder`` with their results, the newest first. Raises UserError."""
-    found = [(path, read(path)) for path in sorted(folder.glob("*.json"))]
-    return sorted(found, key=lambda one: one[1].date, reverse=True)
+    results = [(path, read(path)) for path in sorted(folder.glob("*.json"))]
+    return sorted(results, key=lambda pair: pair[1].date, reverse=True)

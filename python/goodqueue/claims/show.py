@@ -44,7 +44,7 @@ def describe(result: Result) -> str:
 
 def _sentences(moved: Moved) -> list[str]:
     """Return what moved: claims by the way they went, values, and measured numbers."""
-    verdicts = [one.now["verdict"] for one in moved.claims]
+    verdicts = [change.now["verdict"] for change in moved.claims]
     went = ", ".join(f"{_times(verdicts.count(verdict), *VERBS[verdict])} now" for verdict in dict.fromkeys(verdicts))
     claims = f"{_times(len(verdicts), 'claim', 'claims') if verdicts else 'No claim'} of {moved.of_claims} moved"
     has = "has" if len(moved.values) == 1 else "have"
@@ -56,26 +56,34 @@ def _sentences(moved: Moved) -> list[str]:
     ]
 
 
-def _times(count: int, one: str, several: str) -> str:
-    return f"{count} {one if count == 1 else several}"
+def _times(count: int, noun: str, several: str) -> str:
+    return f"{count} {noun if count == 1 else several}"
 
 
 def tables(now: Result, moved: Moved | None) -> list[Table]:
     """Return the counts of each study, what moved, and all claims."""
-    found = [_studies(now, moved)]
+    shown_tables = [_studies(now, moved)]
     if moved and moved.claims:
         columns = ["claim", "it was", "it is", "statement, and what decides it now"]
         rows = [
-            [one.now["id"], _verdict(one.was), _verdict(one.now), f"{one.now['statement']}\n{one.now['why']}"]
-            for one in moved.claims
+            [
+                change.now["id"],
+                _verdict(change.was),
+                _verdict(change.now),
+                f"{change.now['statement']}\n{change.now['why']}",
+            ]
+            for change in moved.claims
         ]
-        found.append(_texts("Claims that moved", columns, rows))
+        shown_tables.append(_texts("Claims that moved", columns, rows))
     if moved and moved.values:
         columns = ["value", "published", "it was", "it is"]
-        rows = [[one.now["id"], f"{published(one.now)} {one.now['unit']}", *_numbers(one)] for one in moved.values]
-        found.append(_texts("Values with another verdict", columns, rows))
+        rows = [
+            [change.now["id"], f"{published(change.now)} {change.now['unit']}", *_numbers(change)]
+            for change in moved.values
+        ]
+        shown_tables.append(_texts("Values with another verdict", columns, rows))
     before = {part.study: part for part in moved.was.parts} if moved else {}
-    return [*found, *(_claims(part, before.get(part.study), moved) for part in now.parts)]
+    return [*shown_tables, *(_claims(part, before.get(part.study), moved) for part in now.parts)]
 
 
 def _texts(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
@@ -94,13 +102,13 @@ def _studies(now: Result, moved: Moved | None) -> Table:
 
 def _row(parts: Sequence[Part], repeats: str, before: Mapping[str, int] | None) -> list[str]:
     counts = _counts(parts)
-    told = [
+    texts = [
         f"{before[name]} → {count}" if before and before[name] != count else str(count)
         for name, count in counts.items()
     ]
     times = [part.cpu_s for part in parts]
     whole = sum(time for time in times if time is not None)
-    return [str(sum(part.runs for part in parts)), repeats, *told, "–" if None in times else f"{whole / 60:.1f} min"]
+    return [str(sum(part.runs for part in parts)), repeats, *texts, "–" if None in times else f"{whole / 60:.1f} min"]
 
 
 def _counts(parts: Iterable[Part]) -> dict[str, int]:
@@ -122,17 +130,17 @@ def _claims(part: Part, before: Part | None, moved: Moved | None) -> Table:
     """Return the table of a study's claims, with the verdicts of the earlier result if there is one."""
     rows = []
     for id_, claim in part.claims.items():
-        own = [_verdict(before.claims[id_]) if before and id_ in before.claims else "–"] if moved else []
-        rows.append([id_.rpartition("/")[2], _verdict(claim), *own, claim["statement"]])
+        verdict_before = [_verdict(before.claims[id_]) if before and id_ in before.claims else "–"] if moved else []
+        rows.append([id_.rpartition("/")[2], _verdict(claim), *verdict_before, claim["statement"]])
     columns = ["claim", "it is", *(["it was"] if moved else []), "statement"]
     return _texts(f"Claims of {part.study}", columns, rows)
 
 
 def _verdict(claim: Mapping[str, Any]) -> str:
-    return f"{_told(claim['verdict'])}{' ?' if claim['certain'] is False else ''}"
+    return f"{_verdict_words(claim['verdict'])}{' ?' if claim['certain'] is False else ''}"
 
 
-def _told(verdict: str) -> str:
+def _verdict_words(verdict: str) -> str:
     return "not tested" if verdict == "not_run" else verdict
 
 
@@ -154,9 +162,9 @@ def markdown(stored: Sequence[Result]) -> str:
     now, *earlier = stored
     moved = compare(earlier[0], now) if earlier else None
     blocks = [_escaped(" ".join(lead(now, moved)))]
-    for one in tables(now, moved):
-        rows = [[_escaped(cell) for cell in row] for row in one.rows]
-        blocks += [f"## {one.title}", markdowns.table(replace(one, rows=rows)), *one.notes]
+    for table in tables(now, moved):
+        rows = [[_escaped(cell) for cell in row] for row in table.rows]
+        blocks += [f"## {table.title}", markdowns.table(replace(table, rows=rows)), *table.notes]
     return "\n\n".join(blocks)
 
 

@@ -145,21 +145,21 @@ def summarise(
     n, names = len(seeds), labels.called(qdiscs)
     entries: list[Entry] = []
     for position, line in enumerate(qdiscs):
-        for engine, found in texts.items():
-            own = list(found[position * n : (position + 1) * n])
+        for engine, engine_texts in texts.items():
+            own_texts = list(engine_texts[position * n : (position + 1) * n])
             label = names[line] if len(texts) == 1 else f"{names[line]} ({engine})"
-            entries.append(_entry(line, engine, names[line], label, own, entries, shown))
+            entries.append(_entry(line, engine, names[line], label, own_texts, entries, shown))
     if against:
         references = {entry.engine: entry for entry in entries if entry.qdisc == against}
-        entries = [replace(one, differences=_paired(one, references[one.engine])) for one in entries]
+        entries = [replace(entry, differences=_paired(entry, references[entry.engine])) for entry in entries]
     shared = _shared(base, entries[0].records[0]["scenario"])
     return Comparison(shared, list(seeds), list(texts), entries, shown, against, correct)
 
 
-def _paired(one: Entry, reference: Entry) -> dict[str, Estimate | None]:
-    """Return the paired difference of each metric of ``one`` from ``reference``."""
-    both = one.is_nil and reference.is_nil
-    return {key: measured.difference(one.values, reference.values, key, both) for key in one.values}
+def _paired(entry: Entry, reference: Entry) -> dict[str, Estimate | None]:
+    """Return the paired difference of each metric of ``entry`` from ``reference``."""
+    both = entry.is_nil and reference.is_nil
+    return {key: measured.difference(entry.values, reference.values, key, both) for key in entry.values}
 
 
 def _entry(
@@ -203,12 +203,15 @@ def _entry(
 def _shared(base: Scenario, resolved: Scenario) -> Scenario:
     """Return ``resolved`` without the keys that differ between runs: seed, qdiscs, limits computed from a buffer."""
     shared = {key: value for key, value in copy.deepcopy(resolved).items() if key != "seed"}
-    wanted = base["bottleneck"]
-    for table, asked in ((shared["bottleneck"], wanted), (shared["bottleneck"].get("up", {}), wanted.get("up") or {})):
-        if table is shared["bottleneck"] or "qdisc" not in asked:
+    bottleneck = base["bottleneck"]
+    for table, asked_table in (
+        (shared["bottleneck"], bottleneck),
+        (shared["bottleneck"].get("up", {}), bottleneck.get("up") or {}),
+    ):
+        if table is shared["bottleneck"] or "qdisc" not in asked_table:
             table.pop("qdisc", None)
-        if "buffer" in asked:
-            table["buffer"] = copy.deepcopy(asked["buffer"])
+        if "buffer" in asked_table:
+            table["buffer"] = copy.deepcopy(asked_table["buffer"])
     return shared
 
 
@@ -254,8 +257,8 @@ def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict
 
 def difference_json(estimate: Estimate | None) -> dict[str, Any]:
     """Return a paired difference in the format of results.json: with ``p`` and the effect size ``d_z``, too."""
-    found = estimate_json(estimate)
-    return found | {"p": estimate.p, "d_z": estimate.effect} if estimate else found
+    data = estimate_json(estimate)
+    return data | {"p": estimate.p, "d_z": estimate.effect} if estimate else data
 
 
 def estimate_json(estimate: Estimate | None) -> dict[str, Any]:

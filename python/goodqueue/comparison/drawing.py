@@ -31,8 +31,10 @@ def delay_against_goodput(comparison: Comparison, title: str = "", direction: st
     """
     directions = comparison.loaded()
     direction = direction or directions[0]
-    flows = next((one for one in (direction, *DIRECTIONS) if _has_goodput(comparison, one)), direction)
-    named = [(entry.label, _points(entry, direction, flows)) for entry in comparison.entries]
+    flows = next(
+        (candidate for candidate in (direction, *DIRECTIONS) if _has_goodput(comparison, candidate)), direction
+    )
+    clouds = [(entry.label, _points(entry, direction, flows)) for entry in comparison.entries]
     with style.look():
         figure = style.new_figure(3.8)
         ax = figure.subplots()
@@ -40,9 +42,9 @@ def delay_against_goodput(comparison: Comparison, title: str = "", direction: st
         ax.set_ylabel(f"goodput{metrics.said(flows, directions)} (Mbit/s)")
         ax.set_title(title)
         ellipse.better(ax)
-        if any(own for _, own in named):
-            looks = style.looks([label for label, _ in named])
-            label_curves(ax, ellipse.clouds(ax, named, medians=True, looks=looks))
+        if any(cloud for _, cloud in clouds):
+            looks = style.looks([label for label, _ in clouds])
+            label_curves(ax, ellipse.clouds(ax, clouds, medians=True, looks=looks))
     return figure
 
 

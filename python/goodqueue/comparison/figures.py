@@ -26,46 +26,46 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> list[tuple[str
     runs = f"n = {n} seed{'s' if n > 1 else ''} ({seeds[0]} to {seeds[-1]})" if n > 1 else f"n = 1 (seed {seeds[0]})"
     shown, directions = comparison.shown(), comparison.loaded()
     sides = f"Mean (mark) and its 95 % confidence interval (bar) over the seeds; thin strokes are the runs; {runs}."
-    found: list[tuple[str, str, str, Figure]] = []
+    figures: list[tuple[str, str, str, Figure]] = []
     felt = [metric for metric in shown if metric.is_felt and metric.is_main]
     if "felt" in kinds and felt and not comparison.is_asked:
         better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
-        found.append(("felt", "What a person feels", f"{sides}{better}", plots.estimates(comparison, felt)))
+        figures.append(("felt", "What a person feels", f"{sides}{better}", plots.estimates(comparison, felt)))
     for direction in directions:
         for kind, title, caption, drawn in _of_direction(
             comparison, direction, metrics.said(direction, directions), runs, kinds
         ):
-            found.append((kind if direction == directions[0] else f"{kind}-{direction}", title, caption, drawn))
+            figures.append((kind if direction == directions[0] else f"{kind}-{direction}", title, caption, drawn))
     if "tree" in kinds:
-        found += trees([Group(entry.label, list(entry.records)) for entry in comparison.entries])
+        figures += trees([Group(entry.label, list(entry.records)) for entry in comparison.entries])
     if "estimates" in kinds:
         if not comparison.is_asked:
-            shown = [one for one in shown if one.direction and (one.is_main or one.is_drawn)]
-        found.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
-    return found
+            shown = [metric for metric in shown if metric.direction and (metric.is_main or metric.is_drawn)]
+        figures.append(("estimates", "Side by side", sides, plots.estimates(comparison, shown)))
+    return figures
 
 
 def trees(groups: Sequence[Group]) -> list[tuple[str, str, str, Figure]]:
     """Return the tree of an Internet provider over time for each of the first `TREES` groups that have its series."""
-    found: list[tuple[str, str, str, Figure]] = []
+    figures: list[tuple[str, str, str, Figure]] = []
     for group in groups:
-        if len(found) < TREES and (drawn := tree.figure([group])) is not None:
+        if len(figures) < TREES and (drawn := tree.figure([group])) is not None:
             seed = next(record["seed"] for record in group.records if tree.of(record))
             caption = f"A row per node of the tree, in each direction; seed {seed}."
-            name = f"tree-{len(found) + 1}" if found else "tree"
-            found.append((name, f"Which node limits: {group.label}", caption, drawn))
-    return found
+            name = f"tree-{len(figures) + 1}" if figures else "tree"
+            figures.append((name, f"Which node limits: {group.label}", caption, drawn))
+    return figures
 
 
 def _of_direction(
-    comparison: Comparison, direction: str, at: str, runs: str, kinds: Collection[str]
+    comparison: Comparison, direction: str, at: str, repeats: str, kinds: Collection[str]
 ) -> Iterator[tuple[str, str, str, Figure]]:
     """Yield the figures of the queue and the flows of one direction, each after its kind. Titles end in ``at``."""
     entries = comparison.entries
     spread = [(entry.label, delays) for entry in entries if (delays := entry.delay_percentiles_ms[direction])]
     if "delay-cdf" in kinds and spread:
         caption = (
-            f"Share of packets that queued for at most a given time; all seeds pooled, {runs}. Marks: median, p95."
+            f"Share of packets that queued for at most a given time; all seeds pooled, {repeats}. Marks: median, p95."
         )
         yield "delay-cdf", f"How long packets queue{at}", caption, delay.cdf(spread, what=f"queueing delay{at}")
     first = [(entry.label, entry.records[0]) for entry in entries]
@@ -80,7 +80,7 @@ def _of_direction(
     goodput = metrics.of_direction("goodput_mbps", direction)
     if "delay-goodput" in kinds and any(value is not None for entry in entries for value in entry.values[goodput]):
         caption = (
-            f"A point per run; the large mark is the median, the ellipse one standard deviation. {runs}. After "
+            f"A point per run; the large mark is the median, the ellipse one standard deviation. {repeats}. After "
             "RFC 7928, section 2.7."
         )
         yield (
@@ -90,5 +90,5 @@ def _of_direction(
             plots.delay_against_goodput(comparison, direction=direction),
         )
     if "flow-goodput" in kinds and (flows := plots.goodput_by_flow(comparison, direction=direction)):
-        caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {runs}."
+        caption = f"A mark per flow, a line of marks per seed; the vertical stroke is the equal share. {repeats}."
         yield "flow-goodput", f"Who gets how much{at}", caption, flows

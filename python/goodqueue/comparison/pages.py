@@ -72,7 +72,9 @@ def page(comparison: Comparison, drawn: list[Figure], command: str, scenario: st
     shared = "What all runs share, as resolved: defaults are filled in. The qdisc and the seed are added to it."
     experiment: list[Part] = [
         Code(LINK.format_map(link)),
-        Section("Queue disciplines", [Terms({one.label: one.resolved for one in comparison.entries}, are_code=True)]),
+        Section(
+            "Queue disciplines", [Terms({entry.label: entry.resolved for entry in comparison.entries}, are_code=True)]
+        ),
         Section("Scenario", [Text(shared, "note"), Code(scenario)]),
         Section("What the numbers mean", [Terms(MEANINGS)]),
         Section("Do it again", [Code(command, wraps=True), Text(_made_by(comparison), "note")]),

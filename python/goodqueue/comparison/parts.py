@@ -48,22 +48,22 @@ LEADING = ("down.throughput_mbps", "down.delay_ms.mean", "goodput_mbps.down", "g
 
 def tables(comparison: Comparison) -> list[Table]:
     """Return the tables of the stations, the plans and the hosts that the scenario has."""
-    first, found = comparison.entries[0].records[0], []
+    first, tables = comparison.entries[0].records[0], []
     if all("wifi" in entry.records[0] for entry in comparison.entries):
         names = [station["name"] for station in first["wifi"]["stations"]]
         note = "airtime: a station's share of all airtime, both ways; delay: until delivered; "
         note += "aggregates and retries: down"
-        found.append(_table(comparison, "Stations", "wifi.stations", names, STATION, [note]))
+        tables.append(_table(comparison, "Stations", "wifi.stations", names, STATION, [note]))
     if all("isp" in entry.records[0] for entry in comparison.entries):
         names = [plan["name"] for plan in first["isp"]["plans"]]
         notes = ["delay p95: of each subscriber's packets in its own queue; worst tenth: a tenth have this or more"]
-        found.append(_table(comparison, "Plans", "isp.plans", names, PLAN, notes))
+        tables.append(_table(comparison, "Plans", "isp.plans", names, PLAN, notes))
     if hosts := first.get("hosts", []):
         names = [host["name"] if host["role"] == "host" else f"{host['name']}, server" for host in hosts]
         left = len(names) - MANY_HOSTS
         notes = [f"and {left} more, which --json shows"] if left > 0 else []
-        found.append(_table(comparison, "Hosts", "hosts", names[:MANY_HOSTS], HOST, notes))
-    return found
+        tables.append(_table(comparison, "Hosts", "hosts", names[:MANY_HOSTS], HOST, notes))
+    return tables
 
 
 def _table(
@@ -72,13 +72,13 @@ def _table(
     """Return the means over the seeds. ``path`` is that of the list in a record, whose entries have these ``names``."""
     rows = []
     for entry in comparison.entries:
-        for place, name in enumerate(names):
-            estimates = [_estimate(entry.records, f"{path}.{place}.{own}") for _, own, _ in measures]
+        for index, name in enumerate(names):
+            estimates = [_estimate(entry.records, f"{path}.{index}.{key}") for _, key, _ in measures]
             shown = [
-                plus_minus(one, digits) if own in LEADING else number(one.mean if one else None, digits)
-                for one, (_, own, digits) in zip(estimates, measures, strict=True)
+                plus_minus(estimate, digits) if key in LEADING else number(estimate.mean if estimate else None, digits)
+                for estimate, (_, key, digits) in zip(estimates, measures, strict=True)
             ]
-            rows.append([entry.label if place == 0 else "", name, *shown])
+            rows.append([entry.label if index == 0 else "", name, *shown])
     head = title.lower().removesuffix("s")
     columns = [Column("qdisc", False), Column(head, False), *(Column(heading) for heading, *_ in measures)]
     return Table(f"{title}: means over the seeds", columns, rows, notes, names=2)

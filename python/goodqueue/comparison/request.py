@@ -44,7 +44,7 @@ def check(question: Compare) -> Checked:
     file = question.scenario if isinstance(question.scenario, str) else ""
     lines, resolved = resolve(base, question.qdiscs, question.seed, file, origins, on)
     first = against(question.against, lines)
-    notes.tell(base, origins, lines)
+    notes.warn(base, origins, lines)
     if question.is_drawn:
         interval_us = max(1, round(seconds(resolved["duration"]) / INTERVALS * 1e6))
         base.setdefault("series", {}).setdefault("interval", f"{interval_us}us")

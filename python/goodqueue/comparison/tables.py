@@ -25,29 +25,29 @@ def tables(comparison: Comparison) -> list[Table]:
         return full_tables(comparison)
     shown, directions = comparison.shown(), comparison.loaded()
     if len(directions) == 1:
-        found = [_means(comparison, "Means over the seeds", shown, directions[0])]
+        tables_shown = [_means(comparison, "Means over the seeds", shown, directions[0])]
     else:
-        found = [
-            _means(comparison, f"{name}: means over the seeds", own, direction)
-            for name, own, direction in _groups(shown)
+        tables_shown = [
+            _means(comparison, f"{name}: means over the seeds", group_metrics, direction)
+            for name, group_metrics, direction in _groups(shown)
         ]
-    found[-1] = replace(found[-1], notes=metric_columns.notes(shown))
-    return [*found, *parts.tables(comparison)]
+    tables_shown[-1] = replace(tables_shown[-1], notes=metric_columns.notes(shown))
+    return [*tables_shown, *parts.tables(comparison)]
 
 
 def _groups(shown: Sequence[Metric]) -> list[tuple[str, list[Metric], str]]:
     """Return the metrics of each direction, then those of applications, each with a name."""
     groups = [
-        (direction.capitalize(), [one for one in shown if one.direction == direction], direction)
+        (direction.capitalize(), [metric for metric in shown if metric.direction == direction], direction)
         for direction in metrics.DIRECTIONS
     ]
-    groups.append(("Applications", [one for one in shown if not one.direction], ""))
+    groups.append(("Applications", [metric for metric in shown if not metric.direction], ""))
     return [group for group in groups if group[1]]
 
 
 def _means(comparison: Comparison, title: str, shown: Sequence[Metric], direction: str) -> Table:
     """Return one row per discipline: the means of ``shown``, and the interval of the mean delay in ``direction``."""
-    lead = next((one for one in shown if one.is_delay and one.detail == "mean"), None)
+    lead = next((metric for metric in shown if metric.is_delay and metric.detail == "mean"), None)
     columns = [Column("qdisc", numeric=False)]
     rows = [[entry.label] for entry in comparison.entries]
     before = ""
@@ -60,10 +60,12 @@ def _means(comparison: Comparison, title: str, shown: Sequence[Metric], directio
             below = metric.detail if metric.is_delay else f"{metric.detail} {metric.unit}".strip()
             columns.append(Column(f"{'' if top == before else top}\n{below}" if below else top))
         before = top
-        found = [entry.estimates[metric.key] for entry in comparison.entries]
-        digits = metric_columns.digits(metric, found)
-        for row, one in zip(rows, found, strict=True):
-            row.append(plus_minus(one, digits) if metric is lead else number(one.mean if one else None, digits))
+        estimates = [entry.estimates[metric.key] for entry in comparison.entries]
+        digits = metric_columns.digits(metric, estimates)
+        for row, estimate in zip(rows, estimates, strict=True):
+            row.append(
+                plus_minus(estimate, digits) if metric is lead else number(estimate.mean if estimate else None, digits)
+            )
     return Table(title, columns, rows)
 
 
@@ -75,8 +77,11 @@ def full_tables(comparison: Comparison) -> list[Table]:
     shown = comparison.shown()
     if comparison.is_asked:
         return [_full(comparison, "Means over the seeds (± 95 % CI)", shown)]
-    found = [_full(comparison, f"{name}: means over the seeds (± 95 % CI)", own) for name, own, _ in _groups(shown)]
-    return [*found, *parts.tables(comparison)]
+    tables_shown = [
+        _full(comparison, f"{name}: means over the seeds (± 95 % CI)", group_metrics)
+        for name, group_metrics, _ in _groups(shown)
+    ]
+    return [*tables_shown, *parts.tables(comparison)]
 
 
 def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
@@ -103,19 +108,19 @@ def difference_tables(comparison: Comparison, effect: bool = False) -> list[Tabl
 
 
 def _differences(
-    comparison: Comparison, first: str, found: Sequence[tuple[str, Mapping[str, Estimate | None]]], effect: bool
+    comparison: Comparison, first: str, rows: Sequence[tuple[str, Mapping[str, Estimate | None]]], effect: bool
 ) -> list[Table]:
-    """Return one row per label of ``found``, with its differences by metric. Returns nothing for a single seed."""
-    if not found or len(comparison.seeds) < 2:
+    """Return one row per label of ``rows``, with its differences by metric. Returns nothing for a single seed."""
+    if not rows or len(comparison.seeds) < 2:
         return []
     shown = [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
-    names, places = [Column("qdisc", numeric=False)], [[label] for label, _ in found]
-    values = [[differences[metric.key] for metric in shown] for _, differences in found]
+    names, places = [Column("qdisc", numeric=False)], [[label] for label, _ in rows]
+    values = [[differences[metric.key] for metric in shown] for _, differences in rows]
     title = f"Difference from {first}, paired by seed (± 95 % CI)"
-    made = [metric_columns.differences(title, names, places, shown, values, comparison.correct)]
+    tables_shown = [metric_columns.differences(title, names, places, shown, values, comparison.correct)]
     if effect:
-        made.append(metric_columns.effects(f"Effect size against {first}", names, places, shown, values))
-    return made
+        tables_shown.append(metric_columns.effects(f"Effect size against {first}", names, places, shown, values))
+    return tables_shown
 
 
 # --- in sentences ---------------------------------------------------------------------------------------------------
@@ -123,7 +128,7 @@ def _differences(
 
 def findings(comparison: Comparison) -> list[str]:
     """Return the main findings in sentences: the best and the worst discipline by each metric."""
-    return sentences(comparison.shown(), comparison.entries, lambda one: one.label)
+    return sentences(comparison.shown(), comparison.entries, lambda entry: entry.label)
 
 
 def certainty(comparison: Comparison) -> list[str]:

@@ -58,19 +58,19 @@ def find(paths: Iterable[str | Path]) -> list[Path]:
 
     Raises UserError for a path that does not exist or is not a trace, and for a folder without a trace.
     """
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for path in map(Path, paths):
         if path.is_dir():
             below = sorted(file for file in path.rglob("*") if file.name.endswith(SUFFIXES) and not file.is_dir())
             traces = list(inputs.found((file for file in below if file.name != "INDEX.csv"), ACCEPTED))
             if not traces:
                 raise UserError(str(path), "no trace below; accepted: a folder that holds .csv or .csv.gz files")
-            found.update(dict.fromkeys(traces))
+            files.update(dict.fromkeys(traces))
         elif not path.exists():
             raise UserError(str(path), f"not found; accepted: {ACCEPTED}")
         else:
-            found[path] = None
-    return list(found)
+            files[path] = None
+    return list(files)
 
 
 def replay(
@@ -88,14 +88,14 @@ def replay(
 
     from goodqueue import _goodqueue
 
-    known: list[str] = json.loads(_goodqueue.linux())["releases"]
-    if release not in (None, *known):
-        raise UserError("--release", f"found {quoted(release)}; accepted: {', '.join(known)}")
+    releases: list[str] = json.loads(_goodqueue.linux())["releases"]
+    if release not in (None, *releases):
+        raise UserError("--release", f"found {quoted(release)}; accepted: {', '.join(releases)}")
     stop = threading.Event()
     outcomes = []
     with ThreadPoolExecutor(max_workers=workers or running.cores()) as pool:
         try:  # from here on, since a replay may be running before all are submitted
-            futures = [pool.submit(_one, trace, release, stop) for trace in traces]
+            futures = [pool.submit(_replay_trace, trace, release, stop) for trace in traces]
             for future in futures:
                 outcomes.append(future.result())
                 if progress:
@@ -107,7 +107,7 @@ def replay(
     return outcomes
 
 
-def _one(trace: Path, release: str | None, stop: threading.Event) -> Outcome:
+def _replay_trace(trace: Path, release: str | None, stop: threading.Event) -> Outcome:
     from goodqueue import _goodqueue
 
     try:

@@ -27,25 +27,28 @@ def parse(text: str, several: bool = True, linux: str | None = None) -> tuple[st
 
     ``linux`` is what ``--kernel`` says: the releases that stand for ``kernel``. Raises UserError.
     """
-    found = tuple(text.split(",")) if several else (text,)
-    for name in found:
+    names_chosen = tuple(text.split(",")) if several else (text,)
+    for name in names_chosen:
         if kind(name) not in NAMES or (release(name) is not None and kind(name) != "kernel"):
             accepted = ", ".join(NAMES) + (", or several, as sim,kernel,live" if several else "")
             raise UserError(Option("engine"), f"found {quoted(name)}; accepted: {accepted}")
-        if (wanted := release(name)) is not None:
-            releases.parse(wanted, Option("engine", name), several=False)
+        if (wanted_release := release(name)) is not None:
+            releases.parse(wanted_release, Option("engine", name), several=False)
     if linux is not None:
         wanted_releases = releases.parse(linux, Option("kernel"), several)
-        if "kernel" not in found:
+        if "kernel" not in names_chosen:
             raise UserError(Option("kernel"), f"found with --engine {text}; accepted: with --engine kernel")
-        each = [[f"kernel-{one}" for one in wanted_releases] if name == "kernel" else [name] for name in found]
-        found = tuple(name for names in each for name in names)
-    if len(set(found)) < len(found):
+        each = [
+            [f"kernel-{release_name}" for release_name in wanted_releases] if name == "kernel" else [name]
+            for name in names_chosen
+        ]
+        names_chosen = tuple(name for names in each for name in names)
+    if len(set(names_chosen)) < len(names_chosen):
         raise UserError(Option("engine"), f"found {quoted(text)}, the same twice; accepted: each once")
-    for name in found:
+    for name in names_chosen:
         if name != "sim":
             need_linux(Option("engine", name))
-    return found
+    return names_chosen
 
 
 def kind(engine: str) -> str:
@@ -58,10 +61,10 @@ def release(engine: str) -> str | None:
     return engine.partition("-")[2] or None
 
 
-def need_linux(place: Place) -> None:
-    """Raise UserError with ``place`` if this system is not Linux. Other systems have only the simulator."""
+def need_linux(where: Place) -> None:
+    """Raise UserError with ``where`` if this system is not Linux. Other systems have only the simulator."""
     if (system := platform.system()) != "Linux":
-        raise UserError(place, f"found {system}; accepted: Linux, since other systems have only the simulator")
+        raise UserError(where, f"found {system}; accepted: Linux, since other systems have only the simulator")
 
 
 def check(engine: str, scenario: Scenario) -> None:

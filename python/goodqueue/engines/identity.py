@@ -103,13 +103,13 @@ def build() -> str:
 def _code(scenario: Scenario) -> str | None:
     """Return a hash of the files of classes and rates that a resolved ``scenario`` names, or None."""
     tables = [*(table for _, table in paths.links(scenario)), *scenario.get("change", ())]
-    lines = [table.get("qdisc") for table in tables] + [one["cc"] for _, one in discipline.controlled(scenario)]
+    lines = [table.get("qdisc") for table in tables] + [table["cc"] for _, table in discipline.controlled(scenario)]
     files = sorted({discipline.split(line.split()[0])[0] for line in lines if discipline.is_python(line)})
     contents = [discipline.read(file) for file in files]
     contents += [paths.read(file) for file in paths.traces(scenario)]
     if not contents:
         return None
-    found = hashlib.sha256()
+    content_hash = hashlib.sha256()
     for content in contents:
-        found.update(hashlib.sha256(content).digest())
-    return found.hexdigest()[:12]
+        content_hash.update(hashlib.sha256(content).digest())
+    return content_hash.hexdigest()[:12]

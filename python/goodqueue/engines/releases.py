@@ -25,17 +25,17 @@ RELEASES = {
 
 def of(uname: str) -> str:
     """Return the release of a kernel, ``6.1`` for ``6.1.0-56-amd64``."""
-    found = re.match(r"\d+\.\d+", uname)
-    return found[0] if found else uname
+    match = re.match(r"\d+\.\d+", uname)
+    return match[0] if match else uname
 
 
-def parse(text: str, place: Place, several: bool = True) -> tuple[str, ...]:
-    """Return the releases in ``text``: one, or a list such as ``6.1,7.3``. Raises UserError with ``place``."""
-    found = tuple(text.split(",")) if several else (text,)
-    for name in found:
+def parse(text: str, where: Place, several: bool = True) -> tuple[str, ...]:
+    """Return the releases in ``text``: one, or a list such as ``6.1,7.3``. Raises UserError with ``where``."""
+    chosen = tuple(text.split(",")) if several else (text,)
+    for name in chosen:
         if name not in RELEASES:
             accepted = ", ".join(RELEASES) + (", or several, as 6.1,7.3" if several else "")
-            raise UserError(place, f"found {quoted(name)}; accepted: {accepted}")
-    if len(set(found)) < len(found):
-        raise UserError(place, f"found {quoted(text)}, the same twice; accepted: each once")
-    return found
+            raise UserError(where, f"found {quoted(name)}; accepted: {accepted}")
+    if len(set(chosen)) < len(chosen):
+        raise UserError(where, f"found {quoted(text)}, the same twice; accepted: each once")
+    return chosen

@@ -51,8 +51,8 @@ def connect(host: str, port: int, name: str, warn: Callable[[str], None] = lambd
         finished: running.Finished,
         failed: running.Failed | None = None,
     ) -> None:
-        wanted = [identity.of(engine, scenario) for scenario in scenarios]
-        tasks = _Tasks(client, Fleet(client, f"--executor {name}", engine, wanted, warn), wanted)
+        runs = [identity.of(engine, scenario) for scenario in scenarios]
+        tasks = _Tasks(client, Fleet(client, f"--executor {name}", engine, runs, warn), runs)
         try:
             for done, (index, outcome) in enumerate(tasks.outcomes(f"--executor {name}"), 1):
                 if isinstance(outcome, str):
@@ -61,7 +61,7 @@ def connect(host: str, port: int, name: str, warn: Callable[[str], None] = lambd
                     raise outcome
                 else:
                     failed(index, outcome)
-                progress(done / len(wanted))
+                progress(done / len(runs))
         finally:
             tasks.cancel()
 
@@ -104,11 +104,11 @@ class _Task:
 class _Tasks:
     """The runs of an execution, some of them submitted."""
 
-    def __init__(self, client: "Client", workers: Fleet, wanted: Sequence[Run]) -> None:
-        self._client, self._fleet, self._wanted = client, workers, wanted
-        self._waiting = list(range(len(wanted)))[::-1]
+    def __init__(self, client: "Client", workers: Fleet, runs: Sequence[Run]) -> None:
+        self._client, self._fleet, self._wanted = client, workers, runs
+        self._waiting = list(range(len(runs)))[::-1]
         self._given: list[_Task] = []
-        self._attempts = [0] * len(wanted)
+        self._attempts = [0] * len(runs)
 
     def outcomes(self, origin: str) -> Iterator[tuple[int, str | BaseException]]:
         """Yield the position of each run as it ends, with its record or its error.
@@ -141,13 +141,13 @@ class _Tasks:
         most = AHEAD * sum(usable.values())
         while usable and self._waiting and len(self._given) < most:
             index = self._waiting.pop()
-            one = self._wanted[index]
+            run = self._wanted[index]
             # A task's name is never used twice, since the scheduler may still know a lost task.
-            key = f"goodqueue-{one.key}-{self._attempts[index]}"
+            key = f"goodqueue-{run.key}-{self._attempts[index]}"
             self._attempts[index] += 1
-            made_by = (one.made_by.version, one.made_by.build, one.made_by.code)
+            made_by = (run.made_by.version, run.made_by.build, run.made_by.code)
             future = self._client.submit(
-                tasking(), one.engine, one.scenario, made_by, key=key, workers=list(usable), allow_other_workers=False
+                tasking(), run.engine, run.scenario, made_by, key=key, workers=list(usable), allow_other_workers=False
             )
             self._given.append(_Task(index, future, frozenset(usable)))
 
@@ -171,10 +171,10 @@ class _Tasks:
             return None
         if isinstance(error, CANCELLED):
             raise error
-        return _said(error)
+        return _in_our_words(error)
 
 
-def _said(error: BaseException) -> BaseException:
+def _in_our_words(error: BaseException) -> BaseException:
     """Return ``error`` in our own words."""
     if type(error).__name__ == "KilledWorker":
         return UserError("its workers died, one after another, whenever they ran it")
@@ -201,7 +201,7 @@ def work(engine: str, scenario: Scenario, made_by: Maker) -> str:
     """
     here = identity.maker(engine, scenario)
     if here != made_by:
-        found = f"the worker has goodqueue {here.version}, build {here.build}, disciplines {here.code}"
-        wanted = f"what the sweep has: {made_by.version}, {made_by.build}, {made_by.code}"
-        raise UserError(f"{found}; accepted: {wanted}")
+        has = f"the worker has goodqueue {here.version}, build {here.build}, disciplines {here.code}"
+        needs = f"what the sweep has: {made_by.version}, {made_by.build}, {made_by.code}"
+        raise UserError(f"{has}; accepted: {needs}")
     return engines.find(engine)(scenario, lambda _: None, Event())

@@ -31,13 +31,13 @@ def within(seconds: float, call: Callable[[], Result]) -> Result:
 
     Ctrl-C ends the wait at once, whereas it would not end the call itself.
     """
-    found: list[Result] = []
+    results: list[Result] = []
     failed: list[BaseException] = []
     ended = Event()
 
     def work() -> None:
         try:
-            found.append(call())
+            results.append(call())
         except BaseException as error:  # noqa: BLE001 - it is raised below
             failed.append(error)
         ended.set()
@@ -47,7 +47,7 @@ def within(seconds: float, call: Callable[[], Result]) -> Result:
         raise TimeoutError
     if failed:
         raise failed[0]
-    return found[0]
+    return results[0]
 
 
 def asking() -> Callable[[str, Sequence[Scenario]], object]:
@@ -59,7 +59,7 @@ def asking() -> Callable[[str, Sequence[Scenario]], object]:
             from goodqueue.engines import identity
 
             makers = [identity.maker(engine, scenario) for scenario in scenarios]
-            return [[one.version, one.build, one.code] for one in makers]
+            return [[maker.version, maker.build, maker.code] for maker in makers]
         except ModuleNotFoundError as error:
             return "no goodqueue" if (error.name or "").partition(".")[0] == "goodqueue" else str(error)
         except Exception as error:  # noqa: BLE001 - the answer describes any error
@@ -72,11 +72,11 @@ class Fleet:
     """The workers that can execute some runs."""
 
     def __init__(
-        self, client: "Client", origin: str, engine: str, wanted: Sequence[Run], warn: Callable[[str], None]
+        self, client: "Client", origin: str, engine: str, runs: Sequence[Run], warn: Callable[[str], None]
     ) -> None:
         """Ask no worker yet: the first `look` does."""
         self._client, self._origin, self._engine, self._warn = client, origin, engine, warn
-        self._samples = {one.made_by: one.scenario for one in wanted}
+        self._samples = {run.made_by: run.scenario for run in runs}
         self._refused: dict[str, str] = {}
         self._looked = -LOOK_S
         self._empty_since: float | None = None
@@ -115,7 +115,7 @@ class Fleet:
                 PATIENCE_S / 2,
                 lambda: self._client.run(asking(), *arguments, workers=new, on_error="return"),
             )
-        ours = [[one.version, one.build, one.code] for one in self._samples]
+        ours = [[sample.version, sample.build, sample.code] for sample in self._samples]
         for address, answer in answers.items():
             if answer == ours:
                 continue
@@ -125,9 +125,11 @@ class Fleet:
     def _why(self, answer: object) -> str:
         if isinstance(answer, list) and len(answer) == len(self._samples):
             theirs, ours = next(
-                (Maker(*one), mine) for one, mine in zip(answer, self._samples, strict=True) if Maker(*one) != mine
+                (Maker(*maker), mine)
+                for maker, mine in zip(answer, self._samples, strict=True)
+                if Maker(*maker) != mine
             )
-            return f"{_called(theirs)}, and not {_called(ours)}"
+            return f"{_version_words(theirs)}, and not {_version_words(ours)}"
         return one_line(str(answer))[:200]
 
     def _nobody(self) -> str:
@@ -137,7 +139,7 @@ class Fleet:
         return "its workers are gone; with --out the same command goes on where it was"
 
 
-def _called(maker: Maker) -> str:
+def _version_words(maker: Maker) -> str:
     code = f", disciplines {maker.code}" if maker.code else ""
     return f"goodqueue {maker.version}, build {maker.build}{code}"
 
@@ -154,10 +156,10 @@ def wait_for_one(client: "Client", origin: str) -> None:
 def _threads(client: "Client", origin: str) -> Mapping[str, int]:
     """Return the number of threads of each worker, by its address. Raises UserError if the scheduler is lost."""
     try:
-        found: Mapping[str, int] = within(PATIENCE_S, client.nthreads)
+        threads: Mapping[str, int] = within(PATIENCE_S, client.nthreads)
     except Exception:  # noqa: BLE001 - distributed raises many kinds of errors; each means that there is no answer
         raise gone(origin) from None
-    return found
+    return threads
 
 
 def gone(origin: str) -> UserError:

@@ -35,7 +35,7 @@ def is_curve(value: object) -> bool:
 def points(file: Path, pipes: bool = True) -> list[list[float]]:
     """Return the points in ``file``. Raises UserError with the file, the line, what was found and what is accepted."""
     lines = inputs.read_text(file, MOST_BYTES, ACCEPTED, pipes).splitlines()
-    found: list[list[float]] = []
+    points_read: list[list[float]] = []
     for number, line in enumerate(lines, 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -43,14 +43,14 @@ def points(file: Path, pipes: bool = True) -> list[list[float]]:
         try:
             probability, value = (float(word) for word in words)
         except ValueError:
-            if not found and number == 1:
+            if not points_read and number == 1:
                 continue  # a heading
             raise UserError(
                 f"{file}:{number}", f"found {quoted(line)}; accepted: two numbers, as in 0.5,1200"
             ) from None
         if not (inputs.is_finite(probability) and inputs.is_finite(value)):
             raise UserError(f"{file}:{number}", f"found {quoted(line)}; accepted: finite numbers")
-        found.append([probability, value])
-    if not found:
+        points_read.append([probability, value])
+    if not points_read:
         raise UserError(str(file), f"found no points; accepted: {ACCEPTED}")
-    return found
+    return points_read

@@ -91,8 +91,8 @@ def descriptor(draft: Path) -> int | None:
 
 def inherited(draft: str | None) -> list[int]:
     """Return the descriptors that another process must inherit under their numbers, so that it can write ``draft``."""
-    found = None if draft is None else descriptor(Path(draft))
-    return [] if found is None else [found]
+    number = None if draft is None else descriptor(Path(draft))
+    return [] if number is None else [number]
 
 
 def settle(draft: Path, path: Path, replace: bool) -> None:
@@ -103,8 +103,8 @@ def settle(draft: Path, path: Path, replace: bool) -> None:
         draft.replace(path)
     else:
         # No system call gives a name that is taken to a file that has none.
-        with _named(draft, path) as named:
-            named.replace(path)
+        with _named(draft, path) as temporary:
+            temporary.replace(path)
 
 
 def _link(draft: Path, path: Path) -> None:
@@ -120,22 +120,22 @@ def _link(draft: Path, path: Path) -> None:
         if descriptor(draft) is None:
             draft.rename(path)
             return
-        with _copied(draft, path) as named:
-            named.rename(path)
+        with _copied(draft, path) as copy:
+            copy.rename(path)
 
 
 @contextmanager
 def _named(draft: Path, target: Path) -> Iterator[Path]:
     """Yield a name beside ``target`` of a ``draft`` that has none. It is removed afterwards, if it still exists."""
-    named = beside(target, PARTIAL)
+    temporary = beside(target, PARTIAL)
     if HAS_LOCKS:
         with suppress(OSError):
             fcntl.flock(_held[draft], fcntl.LOCK_EX)
     try:
-        _link(draft, named)
-        yield named
+        _link(draft, temporary)
+        yield temporary
     finally:
-        _remove(named)
+        _remove(temporary)
 
 
 @contextmanager
@@ -247,10 +247,10 @@ def _remove(draft: Path) -> None:
 def _kernel() -> str:
     """Return a mark of the running kernel, which all its namespaces and containers share."""
     try:
-        found = Path("/proc/sys/kernel/random/boot_id").read_bytes()
+        mark = Path("/proc/sys/kernel/random/boot_id").read_bytes()
     except OSError:
-        found = socket.gethostname().encode()
-    return f"{zlib.crc32(found):08x}"
+        mark = socket.gethostname().encode()
+    return f"{zlib.crc32(mark):08x}"
 
 
 def _forget() -> None:

@@ -57,8 +57,8 @@ def expand(traffic: Any, folder: Path, pipes: bool = True) -> None:
     """
     for source in traffic if isinstance(traffic, list) else []:
         if isinstance(source, dict) and is_har(source.get(KEY)) and "objects" not in source:
-            name, found = read(source[KEY], folder, pipes)
-            source |= {KEY: name, "objects": found}
+            name, objects = read(source[KEY], folder, pipes)
+            source |= {KEY: name, "objects": objects}
 
 
 def read(page: str, folder: Path, pipes: bool = True) -> tuple[str, list[dict[str, str]]]:
@@ -103,21 +103,21 @@ def _pages(file: Path, pipes: bool) -> list[Page]:
     if log is None or not isinstance(listed, list):
         raise UserError(str(file), f"found no log.entries; accepted: {ACCEPTED}")
     entries = []
-    for place, entry in enumerate(listed):
+    for index, entry in enumerate(listed):
         try:
             entries.append(har_entries.read(entry, _creator(log)))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             why = f"no {error}" if isinstance(error, KeyError) else str(error)
-            raise UserError(str(file), f"log.entries[{place}]: {why}; accepted: {ACCEPTED}") from None
+            raise UserError(str(file), f"log.entries[{index}]: {why}; accepted: {ACCEPTED}") from None
     pages = list(_listed(log.get("pages")))
-    known = {page.id: page for page in reversed(pages)}  # of two pages with one id, the first has the entries
+    by_id = {page.id: page for page in reversed(pages)}  # of two pages with one id, the first has the entries
     for entry in entries:
-        if entry.page is not None and entry.page not in known:
-            known[entry.page] = Page(len(pages) + 1, entry.page)
-            pages.append(known[entry.page])
+        if entry.page is not None and entry.page not in by_id:
+            by_id[entry.page] = Page(len(pages) + 1, entry.page)
+            pages.append(by_id[entry.page])
     pages = pages or [Page(1, "")]
     for entry in entries:
-        (known[entry.page] if entry.page is not None else _at(pages, entry.began)).entries.append(entry)
+        (by_id[entry.page] if entry.page is not None else _at(pages, entry.began)).entries.append(entry)
     return pages
 
 
@@ -153,14 +153,14 @@ def _chosen(pages: Sequence[Page], which: str | None, file: str) -> Page:
     if which is None:
         return fetching[0]
     numbers = {str(page.number): page for page in reversed(pages)}
-    named = {name: page for page in reversed(pages) for name in (page.title, page.id) if name}
-    found = numbers.get(which) or named.get(which)
+    by_name = {name: page for page in reversed(pages) for name in (page.title, page.id) if name}
+    chosen = numbers.get(which) or by_name.get(which)
     accepted = ", ".join(page.said() for page in fetching[:10]) + (" and more" if len(fetching) > 10 else "")
-    if found is None:
+    if chosen is None:
         raise UserError(file, f"found no page {quoted(which)}; accepted: {accepted}")
-    if found not in fetching:
-        raise UserError(file, f"page {found.said()} fetched nothing across the network; accepted: {accepted}")
-    return found
+    if chosen not in fetching:
+        raise UserError(file, f"page {chosen.said()} fetched nothing across the network; accepted: {accepted}")
+    return chosen
 
 
 def _objects(entries: Sequence[Entry]) -> list[dict[str, str]]:
@@ -172,6 +172,8 @@ def _objects(entries: Sequence[Entry]) -> list[dict[str, str]]:
         if entry.moved:
             timed.append((last, entry))
     return [
-        {"host": one.host} | ({"request": f"{one.request}B"} if one.request else {}) | {"response": f"{one.moved}B"}
-        for _, one in sorted(timed, key=lambda pair: pair[0])
+        {"host": entry.host}
+        | ({"request": f"{entry.request}B"} if entry.request else {})
+        | {"response": f"{entry.moved}B"}
+        for _, entry in sorted(timed, key=lambda pair: pair[0])
     ]

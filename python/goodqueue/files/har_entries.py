@@ -67,9 +67,9 @@ def read(entry: Any, creator: str) -> Entry:
     else:
         moved, why = _moved(entry, request, response, creator)
     page = entry.get("pageref")
-    asked = (_bytes(request, "headersSize") or 0) + (_bytes(request, "bodySize") or 0)
+    request_bytes = (_bytes(request, "headersSize") or 0) + (_bytes(request, "bodySize") or 0)
     began = seconds(entry.get("startedDateTime"))
-    return Entry(None if page is None else str(page), began, address.netloc, asked, moved, why)
+    return Entry(None if page is None else str(page), began, address.netloc, request_bytes, moved, why)
 
 
 def seconds(text: object) -> float | None:
@@ -122,9 +122,11 @@ def _answered_here(entry: Mapping[str, Any], response: Mapping[str, Any]) -> str
         return why
     if response.get("_fetchedViaServiceWorker") is True:
         return WORKER
-    names = [str(one.get("name")).lower() for one in _headers(response)]
-    own = response.get("statusText") == "Internal Redirect" or "non-authoritative-reason" in names  # as HSTS makes them
-    return OWN if own else ""
+    names = [str(header.get("name")).lower() for header in _headers(response)]
+    is_answered_here = (
+        response.get("statusText") == "Internal Redirect" or "non-authoritative-reason" in names
+    )  # as HSTS makes them
+    return OWN if is_answered_here else ""
 
 
 def _cached(entry: Mapping[str, Any], creator: str) -> bool:
@@ -137,9 +139,14 @@ def _cached(entry: Mapping[str, Any], creator: str) -> bool:
 
 def _length(response: Mapping[str, Any]) -> int | None:
     """Return the length of a body on its way: as its header says, or as its size without what compression saved."""
-    for one in _headers(response):
-        text = str(one.get("value")).strip()
-        if str(one.get("name")).lower() == "content-length" and text.isascii() and text.isdecimal() and len(text) < 13:
+    for header in _headers(response):
+        text = str(header.get("value")).strip()
+        if (
+            str(header.get("name")).lower() == "content-length"
+            and text.isascii()
+            and text.isdecimal()
+            and len(text) < 13
+        ):
             return int(text)
     content = response.get("content") or {}
     size, saved = _bytes(content, "size"), _bytes(content, "compression")
@@ -147,8 +154,8 @@ def _length(response: Mapping[str, Any]) -> int | None:
 
 
 def _headers(response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    found = response.get("headers")
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    headers = response.get("headers")
+    return [header for header in headers if isinstance(header, dict)] if isinstance(headers, list) else []
 
 
 def _status(response: Mapping[str, Any]) -> int | None:

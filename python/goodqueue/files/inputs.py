@@ -212,11 +212,11 @@ def toml(text: str) -> dict[str, Any]:
     if _LONG_KEY.search(text):
         raise TooDeepError
     try:
-        found = tomllib.loads(text)
+        data = tomllib.loads(text)
     except RecursionError:
         raise TooDeepError from None
-    check_depth(found)
-    return found
+    check_depth(data)
+    return data
 
 
 def from_json(text: str, constants: bool = False) -> Any:
@@ -229,24 +229,24 @@ def from_json(text: str, constants: bool = False) -> Any:
         raise ValueError(f"found {word}, which JSON does not have")
 
     try:
-        found = json.loads(text, parse_constant=None if constants else refuse)
+        data = json.loads(text, parse_constant=None if constants else refuse)
         if _HALF.search(text):
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(data, ensure_ascii=False).encode()
     except RecursionError:
         raise TooDeepError from None
     except UnicodeEncodeError:
         raise ValueError("found half of a surrogate pair, which is no character") from None
-    return found
+    return data
 
 
 def check_depth(value: Any) -> None:
     """Raise TooDeepError if lists and tables are nested deeper than `DEEPEST`."""
     layer = [value]
     for _ in range(DEEPEST + 1):
-        holders = [one for one in layer if isinstance(one, dict | list)]
+        holders = [value for value in layer if isinstance(value, dict | list)]
         if not holders:
             return
-        layer = [inner for one in holders for inner in (one.values() if isinstance(one, dict) else one)]
+        layer = [inner for holder in holders for inner in (holder.values() if isinstance(holder, dict) else holder)]
     raise TooDeepError
 
 
@@ -260,8 +260,8 @@ def is_finite(value: object) -> bool:
         return False
 
 
-def seed(value: object, place: str) -> int:
+def seed(value: object, where: str) -> int:
     """Return ``value``, which must be a seed that a store can hold. Raises UserError."""
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 63:
-        raise UserError(place, f"found {quoted(value)}; accepted: a whole number from 0 to {(1 << 63) - 1}")
+        raise UserError(where, f"found {quoted(value)}; accepted: a whole number from 0 to {(1 << 63) - 1}")
     return value

@@ -54,16 +54,16 @@ def expand(scenario: dict[str, Any], folder: Path, pipes: bool = True) -> None:
         or set(table) - {DEVICES, NETWORK, TRAFFIC}
     ):
         return
-    found: list[dict[str, Any]] = []
+    tables: list[dict[str, Any]] = []
     names: set[str] | None = None
     if isinstance(table.get(NETWORK), str):
-        found, names = nodes(folder / table[NETWORK], pipes)
-    own = {TRAFFIC: table[TRAFFIC]} if TRAFFIC in table else {}
-    made = [one | own for one in subscribers(folder / table[DEVICES], names, pipes)]
+        tables, names = nodes(folder / table[NETWORK], pipes)
+    traffic = {TRAFFIC: table[TRAFFIC]} if TRAFFIC in table else {}
+    added = [subscriber | traffic for subscriber in subscribers(folder / table[DEVICES], names, pipes)]
     del scenario[KEY]
-    if found:
-        scenario["node"] = [*scenario.get("node", []), *found]
-    scenario["subscriber"] = [*scenario.get("subscriber", []), *made]
+    if tables:
+        scenario["node"] = [*scenario.get("node", []), *tables]
+    scenario["subscriber"] = [*scenario.get("subscriber", []), *added]
 
 
 def nodes(file: Path, pipes: bool = True) -> tuple[list[dict[str, Any]], set[str]]:
@@ -73,40 +73,46 @@ def nodes(file: Path, pipes: bool = True) -> tuple[list[dict[str, Any]], set[str
         tree = inputs.from_json(text)
     except ValueError as error:
         raise UserError(str(file), f"not JSON: {error}; accepted: {ACCEPTED_NETWORK}") from None
-    found: list[dict[str, Any]] = []
-    known: dict[str, str] = {}
-    _add(file, "", tree, "", found, known)
-    return found, {*known}
+    tables: list[dict[str, Any]] = []
+    where_named: dict[str, str] = {}
+    _add(file, "", tree, "", tables, where_named)
+    return tables, {*where_named}
 
 
-def _add(file: Path, where: str, tree: Any, parent: str, found: list[dict[str, Any]], known: dict[str, str]) -> None:
-    """Add the nodes of ``tree``, which stands at ``where`` below ``parent``, to ``found`` and to ``known``."""
+def _add(
+    file: Path, where: str, tree: Any, parent: str, tables: list[dict[str, Any]], where_named: dict[str, str]
+) -> None:
+    """Add the nodes of ``tree``, which stands at ``where`` below ``parent``, to ``tables`` and to ``where_named``."""
     if not isinstance(tree, dict):
         raise UserError(str(file), f"{where or 'the file'}: found {quoted(tree)}; accepted: an object of nodes by name")
     for name, node in tree.items():
-        place = f"{where}.{name}" if where else name
+        where_node = f"{where}.{name}" if where else name
         if not isinstance(node, dict):
             raise UserError(
                 str(file),
-                f"{place}: found {quoted(node)}; accepted: an object with {' and '.join(BANDWIDTHS.values())}",
+                f"{where_node}: found {quoted(node)}; accepted: an object with {' and '.join(BANDWIDTHS.values())}",
             )
-        if name in known:
+        if name in where_named:
             raise UserError(
-                str(file), f"{place}: found {quoted(name)} twice (also at {known[name]}); accepted: each name once"
+                str(file),
+                f"{where_node}: found {quoted(name)} twice (also at {where_named[name]}); accepted: each name once",
             )
-        known[name] = place
+        where_named[name] = where_node
         above = parent
         if node.get("virtual") is not True:
-            rates = {way: _node_rate(file, f"{place}.{key}", node.get(key)) for way, key in BANDWIDTHS.items()}
-            found.append({"name": name, **({"parent": parent} if parent else {}), **rates})
+            rates = {
+                direction: _node_rate(file, f"{where_node}.{key}", node.get(key))
+                for direction, key in BANDWIDTHS.items()
+            }
+            tables.append({"name": name, **({"parent": parent} if parent else {}), **rates})
             above = name
-        _add(file, f"{place}.children", node.get("children", {}), above, found, known)
+        _add(file, f"{where_node}.children", node.get("children", {}), above, tables, where_named)
 
 
-def _node_rate(file: Path, place: str, value: Any) -> str:
+def _node_rate(file: Path, where: str, value: Any) -> str:
     if not (inputs.is_finite(value) and 0 < value <= MOST_MBPS):
         shown = "none" if value is None else quoted(value)
-        raise UserError(str(file), f"{place}: found {shown}; accepted: Mbit/s, as 1000")
+        raise UserError(str(file), f"{where}: found {shown}; accepted: Mbit/s, as 1000")
     return _rate(value)
 
 
@@ -115,17 +121,17 @@ def subscribers(file: Path, names: set[str] | None, pipes: bool = True) -> list[
     circuits: dict[str, dict[str, Any]] = {}
     owners: dict[str, int] = {}
     for row, cells in rows(file, pipes):
-        made = _circuit(file, row, cells, names)
-        for address in made.get("addresses", []):
+        circuit = _circuit(file, row, cells, names)
+        for address in circuit.get("addresses", []):
             if (other := owners.setdefault(address, row)) != row:
                 raise _refusal(file, row, "IPv4", f"{address}, which row {other} has", "addresses of its own")
-        name = made["name"]
-        if (known := circuits.get(name)) is None:
-            circuits[name] = made
+        name = circuit["name"]
+        if (earlier := circuits.get(name)) is None:
+            circuits[name] = circuit
         else:  # another device of the circuit: one queue for all of them
-            known["addresses"] = [*known.get("addresses", []), *made.get("addresses", [])]
-            if not known["addresses"]:
-                del known["addresses"]
+            earlier["addresses"] = [*earlier.get("addresses", []), *circuit.get("addresses", [])]
+            if not earlier["addresses"]:
+                del earlier["addresses"]
     if not circuits:
         raise UserError(str(file), f"found no row below the headings; accepted: {ACCEPTED}")
     return list(circuits.values())
@@ -162,13 +168,14 @@ def rows(file: Path, pipes: bool = True) -> Iterator[tuple[int, Mapping[str, str
 
 
 def _headings(file: Path, row: int, cells: list[str]) -> list[str]:
-    known = {name.lower(): name for name in COLUMNS}
-    names = [known.get(cell.strip().lower(), cell.strip()) for cell in cells]
+    by_heading = {name.lower(): name for name in COLUMNS}
+    names = [by_heading.get(cell.strip().lower(), cell.strip()) for cell in cells]
     needed = ["Circuit ID", *RATES.values()]
     if missing := [name for name in needed if name not in names]:
-        found = ", ".join(cell.strip() for cell in cells[:4])
+        first_headings = ", ".join(cell.strip() for cell in cells[:4])
         raise UserError(
-            f"{file}:{row}", f"found the headings {quoted(found)} …, without {missing[0]}; accepted: {ACCEPTED}"
+            f"{file}:{row}",
+            f"found the headings {quoted(first_headings)} …, without {missing[0]}; accepted: {ACCEPTED}",
         )
     return names
 
@@ -177,27 +184,31 @@ def _circuit(file: Path, row: int, cells: Mapping[str, str], names: set[str] | N
     """Return the subscriber of one row."""
     if not (name := cells["Circuit ID"]):
         raise _refusal(file, row, "Circuit ID", "none", "a number or a name")
-    rates = {way: _mbps(file, row, column, cells[column]) for way, column in RATES.items()}
-    made: dict[str, Any] = {"name": name, "plan": f"{rates['down']:g}/{rates['up']:g} Mbit/s"}
-    made |= {way: _rate(rate) for way, rate in rates.items()}
-    for way, column in LEAST.items():
+    rates = {direction: _mbps(file, row, column, cells[column]) for direction, column in RATES.items()}
+    circuit: dict[str, Any] = {"name": name, "plan": f"{rates['down']:g}/{rates['up']:g} Mbit/s"}
+    circuit |= {direction: _rate(rate) for direction, rate in rates.items()}
+    for direction, column in LEAST.items():
         if cells.get(column):
             least = _mbps(file, row, column, cells[column])
-            if least > rates[way]:
-                raise _refusal(file, row, column, cells[column], f"at most the {RATES[way]}, {rates[way]:g}")
-            made[f"{way}_min"] = _rate(least)
+            if least > rates[direction]:
+                raise _refusal(
+                    file, row, column, cells[column], f"at most the {RATES[direction]}, {rates[direction]:g}"
+                )
+            circuit[f"{direction}_min"] = _rate(least)
     parent = cells.get("Parent Node", "")
     if parent and parent.lower() != "none" and names:
         if parent not in names:
             raise _refusal(file, row, "Parent Node", quoted(parent), "a node of network.json, or none")
-        made["parent"] = parent
-    if addresses := [_address(file, row, one.strip()) for one in cells.get("IPv4", "").split(",") if one.strip()]:
-        made["addresses"] = addresses
+        circuit["parent"] = parent
+    if addresses := [
+        _address(file, row, address.strip()) for address in cells.get("IPv4", "").split(",") if address.strip()
+    ]:
+        circuit["addresses"] = addresses
     if word := cells.get("sqm", "").lower():
         if word not in LINES:
             raise _refusal(file, row, "sqm", quoted(word), f"{', '.join(LINES)}, the same both ways")
-        made["qdisc"] = LINES[word]
-    return made
+        circuit["qdisc"] = LINES[word]
+    return circuit
 
 
 def _mbps(file: Path, row: int, column: str, cell: str) -> float:
@@ -216,13 +227,13 @@ def _rate(mbps: float) -> str:
 
 def _address(file: Path, row: int, text: str) -> str:
     try:
-        found = IPv4Interface(text)
+        interface = IPv4Interface(text)
     except (AddressValueError, NetmaskValueError, ValueError):
         raise _refusal(
             file, row, "IPv4", quoted(text), "IPv4 addresses or networks, with commas between them"
         ) from None
-    return str(found) if found.network.prefixlen < 32 else str(found.ip)
+    return str(interface) if interface.network.prefixlen < 32 else str(interface.ip)
 
 
-def _refusal(file: Path, row: int, column: str, found: str, accepted: str) -> UserError:
-    return UserError(f"{file}:{row}", f"{column}: found {found}; accepted: {accepted}")
+def _refusal(file: Path, row: int, column: str, what: str, accepted: str) -> UserError:
+    return UserError(f"{file}:{row}", f"{column}: found {what}; accepted: {accepted}")

@@ -101,10 +101,10 @@ def write_results(folder: Path, data: dict[str, object], command: str) -> None:
 def about(path: Path) -> dict[str, object]:
     """Return the content of the ``results.json`` in the folder ``path``, if it is ours."""
     try:
-        found = inputs.from_json(inputs.read_text(path / RESULTS, MOST_BYTES, "our results", pipes=False))
+        data = inputs.from_json(inputs.read_text(path / RESULTS, MOST_BYTES, "our results", pipes=False))
     except (UserError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def _resolved(out: str | Path, name: Place = "") -> Path:
@@ -139,28 +139,30 @@ def write(out: str | Path, force: bool, fill: Callable[[Path], Result]) -> tuple
             return _force(draft, path)
         return _settled(path, lambda free: _rename(draft, free))
 
-    return _written(out, fill, put)
+    return _write(out, fill, put)
 
 
 def replace(out: str | Path, fill: Callable[[Path], None]) -> None:
     """Write with force into a folder whose name shows that it is ours, as that of a sweep in its store. See `write`."""
-    _written(out, fill, _force)
+    _write(out, fill, _force)
 
 
-def _written(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Path, Path], Path]) -> tuple[str, Result]:
+def _write(out: str | Path, fill: Callable[[Path], Result], put: Callable[[Path, Path], Path]) -> tuple[str, Result]:
     path = _resolved(out)
     try:
         _sweep(path)
         with _workshop(path) as draft:
             result = fill(draft)
-            return _shown(out, path, put(draft, path)), result
+            return _name_shown(out, path, put(draft, path)), result
     except OSError as error:
         raise UserError(_at(OUT, out), f"cannot be written: {error.strerror or error}") from error
 
 
-def _shown(out: str | Path, path: Path, found: Path) -> str:
-    """Return ``out``, or the name next to it under which its content was written (``found``)."""
-    return str(out) if found == path else str(found if Path(out).is_symlink() else Path(out).with_name(found.name))
+def _name_shown(out: str | Path, path: Path, written: Path) -> str:
+    """Return ``out``, or the name next to it under which its content was written (``written``)."""
+    return (
+        str(out) if written == path else str(written if Path(out).is_symlink() else Path(out).with_name(written.name))
+    )
 
 
 def appeared(out: str | Path, written: str, option: Place = OUT, force: bool = False) -> UserError:
@@ -169,14 +171,14 @@ def appeared(out: str | Path, written: str, option: Place = OUT, force: bool = F
     return UserError(_at(option, out), f"{why} and stays as it is; written: {written}")
 
 
-def _settled(path: Path, place: Callable[[Path], None]) -> Path:
-    """Return the first of ``path`` and its numbered names for which ``place`` does not raise FileExistsError."""
+def _settled(path: Path, put_at: Callable[[Path], None]) -> Path:
+    """Return the first of ``path`` and its numbered names for which ``put_at`` does not raise FileExistsError."""
     ending = "".join(path.suffixes[-2:]) if path.suffix == ".gz" else path.suffix
     stem = path.name.removesuffix(ending)
     for number in count(1):
         free = path if number == 1 else path.with_name(f"{stem}-{number}{ending}")
         try:
-            place(free)
+            put_at(free)
         except FileExistsError:
             continue
         return free
@@ -215,13 +217,13 @@ def _force(draft: Path, path: Path) -> Path:
 @contextmanager
 def _workshop(path: Path) -> Iterator[Path]:
     """Yield a hidden folder next to ``path``. It is removed afterwards, unless it was moved."""
-    made = [parent for parent in path.parents if not parent.exists()]
+    new_parents = [parent for parent in path.parents if not parent.exists()]
     draft = drafts.create(path, folder=True)
     try:
         yield draft
     except BaseException:
         drafts.discard(draft)
-        for parent in made:
+        for parent in new_parents:
             try:
                 parent.rmdir()
             except OSError:
@@ -266,22 +268,22 @@ def spare(out: str | Path, read: Iterable[Path], option: Place = OUT) -> None:
     ``read`` comes from `inputs.noted`. ``--force`` replaces earlier results, but not what the new ones are made from.
     The same file may have several names: symbolic links, hard links.
     """
-    place = Path(out)
-    if not place.exists():
+    path_out = Path(out)
+    if not path_out.exists():
         return
-    target = place.stat()
+    target = path_out.stat()
     for path in read:
-        for one, what in ((path, "found a file that"), (path.parent, f"holds {path.name}, which")):
+        for input_path, what in ((path, "found a file that"), (path.parent, f"holds {path.name}, which")):
             with suppress(OSError):  # it was removed in the meantime, so nobody can overwrite it
-                if os.path.samestat(target, one.stat()):
+                if os.path.samestat(target, input_path.stat()):
                     raise UserError(_at(option, out), f"{what} this command reads; accepted: another name")
 
 
-def are_same(one: str | Path, other: str | Path) -> bool:
+def are_same(path: str | Path, other: str | Path) -> bool:
     """Return whether two names are, or would be, the same file."""
-    if Path(one).resolve() == Path(other).resolve():
+    if Path(path).resolve() == Path(other).resolve():
         return True
-    return Path(one).exists() and Path(other).exists() and Path(one).samefile(other)
+    return Path(path).exists() and Path(other).exists() and Path(path).samefile(other)
 
 
 def write_file(out: str | Path, force: bool, data: bytes, option: Place = OUT) -> str:
@@ -318,4 +320,4 @@ def settle(draft: Path, out: str | Path, force: bool) -> str:
     if force:
         drafts.settle(draft, path, replace=True)
         return str(out)
-    return _shown(out, path, _settled(path, lambda free: drafts.settle(draft, free, replace=False)))
+    return _name_shown(out, path, _settled(path, lambda free: drafts.settle(draft, free, replace=False)))

@@ -91,8 +91,8 @@ def _add(sends: list[list[Any]], kind: str, words: list[str]) -> None:
     if words[0] in _SENDS[kind]:
         sends.append([_SENDS[kind][words[0]], _whole(words[1], 1), 0])
         return
-    own = _WAITS[kind][words[0]]
-    before = next((send for send in reversed(sends) if own in ("", send[0])), None)
+    side_that_waits = _WAITS[kind][words[0]]
+    before = next((send for send in reversed(sends) if side_that_waits in ("", send[0])), None)
     if before is None:
         raise ValueError("a wait behind what was sent")
     before[2] += _whole(words[1], 0)

@@ -24,12 +24,12 @@ SAME = ("queues", "flows", "apps", "fairness")
 """The parts of a record that must not change."""
 
 
-def lacking(found: Sequence[Loose]) -> list[int]:
-    """Return which of ``found`` have no time series, and can be run again: those of the simulator."""
+def lacking(loose: Sequence[Loose]) -> list[int]:
+    """Return which of ``loose`` have no time series, and can be run again: those of the simulator."""
     return [
         at
-        for at, one in enumerate(found)
-        if not has_series(one.record) and one.record["engine"] == "sim" and not source_of(one.record)
+        for at, run in enumerate(loose)
+        if not has_series(run.record) and run.record["engine"] == "sim" and not source_of(run.record)
     ]
 
 
@@ -39,21 +39,21 @@ def has_series(record: Record) -> bool:
     return series is not None and series["interval_s"] is not None
 
 
-def with_series(found: Sequence[Loose], progress: Progress) -> list[Loose]:
-    """Return ``found`` with the records that lack time series run again. Raises UserError if a number differs."""
-    made = list(found)
-    which = lacking(found)
+def with_series(loose: Sequence[Loose], progress: Progress) -> list[Loose]:
+    """Return ``loose`` with the records that lack time series run again. Raises UserError if a number differs."""
+    completed = list(loose)
+    which = lacking(loose)
     scenarios: list[dict[str, Any]] = []
     for at in which:
-        scenario: Any = copy.deepcopy(found[at].record["scenario"])
-        scenario["seed"] = found[at].record["seed"]
+        scenario: Any = copy.deepcopy(loose[at].record["scenario"])
+        scenario["seed"] = loose[at].record["seed"]
         scenario["series"] = {**(scenario.get("series") or {}), "interval": INTERVAL, "tcp": True}
         scenarios.append(scenario)
     for at, text in zip(which, engines.run_many("sim", scenarios, None, progress), strict=True):
-        before: Any = found[at].record
+        before: Any = loose[at].record
         after = json.loads(text)
         if any(before.get(part) != after.get(part) for part in SAME):
             other = f"of goodqueue {before['version']}, which measured other numbers than {after['version']} does"
-            raise UserError(found[at].place, f"holds no time series, and is {other}; accepted: runs of this version")
-        made[at] = replace(found[at], text=text, record=after)
-    return made
+            raise UserError(loose[at].place, f"holds no time series, and is {other}; accepted: runs of this version")
+        completed[at] = replace(loose[at], text=text, record=after)
+    return completed

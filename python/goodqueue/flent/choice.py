@@ -70,28 +70,28 @@ def choose(record: Record) -> Choice:
         }
     elif choice.test == "rrul_be":
         choice.flows = {
-            name: f"TCP {direction}load BE{place or ''}"
+            name: f"TCP {direction}load BE{number or ''}"
             for direction, names in directions.items()
-            for place, name in zip(("", 2, 3, 4), names, strict=True)
+            for number, name in zip(("", 2, 3, 4), names, strict=True)
         }
     else:
         middle = " BE" if choice.test == "rrul_be_nflows" else ""
         choice.flows = {
-            name: f"TCP {direction}load{middle}::{place}"
+            name: f"TCP {direction}load{middle}::{index}"
             for direction, names in directions.items()
-            for place, name in enumerate(names, 1)
+            for index, name in enumerate(names, 1)
         }
     _pings(choice, apps["ping"], classes)
     if apps["voip"]:
-        choice.calls = {name: VOIP if place == 1 else f"{VOIP}::{place}" for place, name in enumerate(apps["voip"], 1)}
+        choice.calls = {name: VOIP if index == 1 else f"{VOIP}::{index}" for index, name in enumerate(apps["voip"], 1)}
         choice.parameters["voip_host"] = "localhost"
     if apps["page"]:
         alone = len(apps["page"]) == 1
-        choice.pages = {name: HTTP if alone else f"{HTTP}::{place}" for place, name in enumerate(apps["page"], 1)}
+        choice.pages = {name: HTTP if alone else f"{HTTP}::{index}" for index, name in enumerate(apps["page"], 1)}
         choice.parameters["include_http"] = "yes"
     series = choice.series()
-    named = [*record["flows"], *record["apps"]]
-    choice.left_out = list(dict.fromkeys(one["name"] for one in named if one["name"] not in series))
+    listed = [*record["flows"], *record["apps"]]
+    choice.left_out = list(dict.fromkeys(entry["name"] for entry in listed if entry["name"] not in series))
     _derive(choice)
     return choice
 
@@ -104,37 +104,37 @@ def _test(directions: dict[str, list[str]], classes: dict[str, str | None], apps
     if len(counts) == 1:
         return Choice("tcp_nup" if directions["up"] else "tcp_ndown", counts)
     sets = [sorted(classes[name] or "" for name in names) for names in directions.values()]
-    if all(found == sorted(CLASSES.values()) for found in sets):
+    if all(classes == sorted(CLASSES.values()) for classes in sets):
         return Choice("rrul")
-    if all(found == ["BE"] * 4 for found in sets):
+    if all(classes == ["BE"] * 4 for classes in sets):
         return Choice("rrul_be")
     return Choice("rrul_be_nflows", counts)
 
 
 def _classes(record: Record) -> Iterator[tuple[str, str | None]]:
     """Yield the class of each flow and application. Flows and applications are in the scenario's order."""
-    names = {kind: [one["name"] for one in named] for kind, named in _by_kind(record).items()}
+    names = {kind: [entry["name"] for entry in entries] for kind, entries in _by_kind(record).items()}
     for source in record["scenario"].get("traffic", []):
-        own = names.get(source["kind"], [])
-        for _ in range(min(source.get("count") or 1, len(own))):
-            yield own.pop(0), CLASSES.get(source.get("dscp") or "CS0")
+        free = names.get(source["kind"], [])
+        for _ in range(min(source.get("count") or 1, len(free))):
+            yield free.pop(0), CLASSES.get(source.get("dscp") or "CS0")
 
 
 def _by_kind(record: Record) -> dict[str, list[dict[str, str]]]:
-    found: dict[str, dict[str, dict[str, str]]] = {}
-    for one in (*record["flows"], *record["apps"]):  # some applications are listed as flows too
-        found.setdefault(one["kind"], {})[one["name"]] = {"name": one["name"]}
-    return {kind: list(named.values()) for kind, named in found.items()}
+    by_kind: dict[str, dict[str, dict[str, str]]] = {}
+    for entry in (*record["flows"], *record["apps"]):  # some applications are listed as flows too
+        by_kind.setdefault(entry["kind"], {})[entry["name"]] = {"name": entry["name"]}
+    return {kind: list(by_name.values()) for kind, by_name in by_kind.items()}
 
 
 def _pings(choice: Choice, names: Sequence[str], classes: dict[str, str | None]) -> None:
     """Assign series to the pings: first to those with a series' name, then ICMP to the first, then by class."""
     free = [f"{PING} {which}" for which in ("ICMP", *PINGS[choice.test])]
     for name in names:
-        own = name.rpartition("/")[0] or name
-        if own in free:
-            free.remove(own)
-            choice.pings[name] = own
+        stem = name.rpartition("/")[0] or name
+        if stem in free:
+            free.remove(stem)
+            choice.pings[name] = stem
     for name in names:
         if name in choice.pings:
             continue
@@ -148,8 +148,8 @@ def _derive(choice: Choice) -> None:
     """List the sums and means that Flent's own plots of the test draw."""
     all_flows = list(choice.flows.values())
     for direction in ("upload", "download"):
-        if own := [series for series in all_flows if series.startswith(f"TCP {direction}")]:
-            choice.derived += [(f"TCP {direction} avg", "avg", own), (f"TCP {direction} sum", "sum", own)]
+        if summed := [series for series in all_flows if series.startswith(f"TCP {direction}")]:
+            choice.derived += [(f"TCP {direction} avg", "avg", summed), (f"TCP {direction} sum", "sum", summed)]
     if choice.test.startswith("rrul"):
         choice.derived.append(("TCP totals", "sum", all_flows))
         choice.derived.append((f"{PING} avg", "avg", list(choice.pings.values())))

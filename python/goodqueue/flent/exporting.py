@@ -24,55 +24,55 @@ class File:
     choice: Choice
 
 
-def files(found: Sequence[Loose]) -> list[File]:
-    """Return one file per record in ``found``. Raises UserError for a record without time series."""
-    made: dict[str, File] = {}
-    for one, title in zip(found, labels([one.record for one in found]), strict=True):
-        name, content, choice = writing.data_file(one.record, title, one.place)
-        if name in made:
-            if made[name].content == content:
+def files(loose: Sequence[Loose]) -> list[File]:
+    """Return one file per record in ``loose``. Raises UserError for a record without time series."""
+    by_name: dict[str, File] = {}
+    for run, title in zip(loose, labels([run.record for run in loose]), strict=True):
+        name, content, choice = writing.data_file(run.record, title, run.place)
+        if name in by_name:
+            if by_name[name].content == content:
                 continue  # the same run, found twice
-            raise UserError(one.place, f"would be written as {name}, as another run is; accepted: one export each")
-        made[name] = File(name, title, one.record["seed"], content, choice)
-    return list(made.values())
+            raise UserError(run.place, f"would be written as {name}, as another run is; accepted: one export each")
+        by_name[name] = File(name, title, run.record["seed"], content, choice)
+    return list(by_name.values())
 
 
-def fill(folder: Path, made: Sequence[File]) -> None:
+def fill(folder: Path, written: Sequence[File]) -> None:
     """Write the files and a list of them into ``folder``. Raises OSError."""
-    for one in made:
-        (folder / one.name).write_bytes(one.content)
-    (folder / RESULTS).write_text(json.dumps(as_json(made), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    for file in written:
+        (folder / file.name).write_bytes(file.content)
+    (folder / RESULTS).write_text(json.dumps(as_json(written), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def as_json(made: Sequence[File]) -> dict[str, Any]:
+def as_json(written: Sequence[File]) -> dict[str, Any]:
     """Return the content of ``results.json``: for each file its test, its title, and the series of its flows."""
     return {
         "schema": 1,
         "made_by": "goodqueue export",
-        "files": sorted([RESULTS, *(one.name for one in made)]),
+        "files": sorted([RESULTS, *(file.name for file in written)]),
         "runs": [
             {
-                "file": one.name,
-                "test": one.choice.test,
-                "title": one.title,
-                "seed": one.seed,
-                "series": one.choice.series(),
-                "left_out": one.choice.left_out,
+                "file": file.name,
+                "test": file.choice.test,
+                "title": file.title,
+                "seed": file.seed,
+                "series": file.choice.series(),
+                "left_out": file.choice.left_out,
             }
-            for one in made
+            for file in written
         ],
     }
 
 
-def notes(made: Sequence[File]) -> list[str]:
+def notes(written: Sequence[File]) -> list[str]:
     """Return a line for each thing that readers of the files will miss."""
     lines: dict[str, None] = {}
-    for one in made:
-        if left := one.choice.left_out:
+    for file in written:
+        if left := file.choice.left_out:
             some = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
-            lines[f"left out: {some}; Flent's test {one.choice.test} has no series for them"] = None
-        if not one.choice.pings:
+            lines[f"left out: {some}; Flent's test {file.choice.test} has no series for them"] = None
+        if not file.choice.pings:
             lines[
-                f"no ping in {one.title}: Flent's plots of latency stay empty; a [[traffic]] of kind ping fills them"
+                f"no ping in {file.title}: Flent's plots of latency stay empty; a [[traffic]] of kind ping fills them"
             ] = None
     return list(lines)

@@ -91,25 +91,31 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
     ``scenario`` describes the path, if it is known. ``number`` distinguishes repeats, as a seed does. Raises
     UserError for a file without anything that a record has.
     """
-    found = series.find(file)
-    flows = [one for name in found.flows if (one := _transfer(file, name))]
-    if not flows and not found.pings and not found.calls and not found.pages and not found.queues:
+    series_found = series.find(file)
+    flows = [transfer for name in series_found.flows if (transfer := _transfer(file, name))]
+    if (
+        not flows
+        and not series_found.pings
+        and not series_found.calls
+        and not series_found.pages
+        and not series_found.queues
+    ):
         accepted = f"series such as TCP upload, TCP download, {PING} ICMP, {VOIP}, {HTTP} and qdisc_stats"
         raise UserError(file.place, f"test {file.test} has nothing that is read here; accepted: {accepted}")
     window = _window(file, flows)
     ours = file.ours
-    known = scenario or (ours["scenario"] if ours else _unknown(file, flows, found, window))
+    scenario_used = scenario or (ours["scenario"] if ours else _unknown(file, flows, series_found, window))
     goodputs = {
         direction: sum(window.rate_mbps(flow) for flow in flows if flow.direction == direction)
         for direction in ("down", "up")
     }
     placed, second, assumed = queues.placed(
-        [queues.read(file, name) for name in found.queues], goodputs, window.begin_s, window.end_s
+        [queues.read(file, name) for name in series_found.queues], goodputs, window.begin_s, window.end_s
     )
-    left_out = found.left_out | dict.fromkeys(second, "a record has one queue in each direction")
+    left_out = series_found.left_out | dict.fromkeys(second, "a record has one queue in each direction")
     notes = [window.note] if window.note else []
     notes += [f"{name}: nothing says in which direction this queue was; it is taken as {direction}"
-              for direction, one in placed.items() for name in assumed if one.name == name]  # fmt: skip
+              for direction, statistics in placed.items() for name in assumed if statistics.name == name]  # fmt: skip
     source = SourceFile(
         file=file.place,
         test=file.test,
@@ -124,18 +130,18 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
     return parts.record(
         "flent",
         source,
-        known,
+        scenario_used,
         ours["seed"] if ours and scenario is None else number,
         [_flow(file, flow, window) for flow in flows],
         [
-            *(_ping(file, name, window) for name in found.pings),
-            *(_call(file, name, window) for name in found.calls),
-            *(_page(file, name, window) for name in found.pages),
+            *(_ping(file, name, window) for name in series_found.pings),
+            *(_call(file, name, window) for name in series_found.calls),
+            *(_page(file, name, window) for name in series_found.pages),
         ],
-        _series(file, flows, found, placed),
+        _series(file, flows, series_found, placed),
         {
-            direction: queues.queue(one, parts.line(known, direction), window.begin_s, window.end_s)
-            for direction, one in placed.items()
+            direction: queues.queue(statistics, parts.line(scenario_used, direction), window.begin_s, window.end_s)
+            for direction, statistics in placed.items()
         },
     )
 
@@ -179,7 +185,7 @@ def _window(file: DataFile, flows: Sequence[Transfer]) -> Window:
     if not flows:
         return Window(min(file.grid_s, default=0.0), max(file.grid_s, default=0.0), is_own=False)
     judged = [flow for flow in flows if flow.kind == BULK] or flows
-    begins, ends = ([float(flow.times_s[place]) for flow in judged] for place in (0, -1))
+    begins, ends = ([float(flow.times_s[end]) for flow in judged] for end in (0, -1))
     begin, end, first, last = max(begins), min(ends), min(begins), max(ends)
     if end - begin >= SHORT * (last - first):
         return Window(begin, end, is_own=False)
@@ -192,7 +198,7 @@ def _window(file: DataFile, flows: Sequence[Transfer]) -> Window:
     return Window(first, last, is_own=True, note=note)
 
 
-def _unknown(file: DataFile, flows: Sequence[Transfer], found: series.Found, window: Window) -> Scenario:
+def _unknown(file: DataFile, flows: Sequence[Transfer], series_found: series.Found, window: Window) -> Scenario:
     """Return the known part of the scenario, without the link."""
     sources: list[dict[str, Any]] = [
         {
@@ -203,7 +209,7 @@ def _unknown(file: DataFile, flows: Sequence[Transfer], found: series.Found, win
         for kind in (BULK, parts.DATAGRAMS)
         for direction in ("down", "up")
     ]
-    apps = (("ping", found.pings), ("voip", found.calls), ("page", found.pages))
+    apps = (("ping", series_found.pings), ("voip", series_found.calls), ("page", series_found.pages))
     sources += [{"kind": kind, "count": len(names)} for kind, names in apps]
     return parts.unknown(file.title, sources, window.begin_s, window.end_s)
 
@@ -215,21 +221,23 @@ def _flow(file: DataFile, flow: Transfer, window: Window) -> Flow:
     begin, end = (first, last) if window.is_own else (window.begin_s, window.end_s)
     bins = [flow.rate_mbps(at - BIN_S, at) for at in np.arange(begin + BIN_S, end + 1e-9, BIN_S)]
     control = file.about.get(flow.name, {}).get("CONG_CONTROL")
-    rtts = [one["tcp_rtt"] for one in series.part(file, flow.name, "tcp_rtt") if begin <= one["t"] <= end + NEAR_S]
-    made = parts.flow(flow.name, flow.kind, flow.direction, first, window.rate_mbps(flow))
-    made["cc"] = str(control) if control else None
-    made["rtt_ms"] = summary(parts.nanoseconds(rtts))
-    made["goodput_5s_mbps"] = goodput_quantiles(bins)
-    return made
+    rtts = [
+        sample["tcp_rtt"] for sample in series.part(file, flow.name, "tcp_rtt") if begin <= sample["t"] <= end + NEAR_S
+    ]
+    flow_made = parts.flow(flow.name, flow.kind, flow.direction, first, window.rate_mbps(flow))
+    flow_made["cc"] = str(control) if control else None
+    flow_made["rtt_ms"] = summary(parts.nanoseconds(rtts))
+    flow_made["goodput_5s_mbps"] = goodput_quantiles(bins)
+    return flow_made
 
 
 def _ping(file: DataFile, name: str, window: Window) -> App:
     """Return the ping ``name``: the round trips that began within the window."""
-    replies = [one for one in series.values(file, name) if window.has(one)]
-    numbers = [int(one["seq"]) for one in replies if "seq" in one]
+    replies = [reply for reply in series.values(file, name) if window.has(reply)]
+    numbers = [int(reply["seq"]) for reply in replies if "seq" in reply]
     is_numbered = bool(numbers) and len(numbers) == len(replies)
     sent, received = (max(numbers) - min(numbers) + 1, len(set(numbers))) if is_numbered else (None, None)
-    return parts.ping(name, [one["val"] for one in replies], sent, received)
+    return parts.ping(name, [reply["val"] for reply in replies], sent, received)
 
 
 def _call(file: DataFile, name: str, window: Window) -> App:
@@ -237,52 +245,57 @@ def _call(file: DataFile, name: str, window: Window) -> App:
 
     A file without single packets has means of each step: the loss is known only if there was none.
     """
-    heard = [one for one in series.packets(file, name) if window.has(one)]
+    heard = [packet for packet in series.packets(file, name) if window.has(packet)]
     if heard:
-        numbers = [int(one["seq"]) for one in heard]
-        delays = [one["val"] for one in heard]
+        numbers = [int(packet["seq"]) for packet in heard]
+        delays = [packet["val"] for packet in heard]
         return parts.call(name, delays, parts.jitters(delays), max(numbers) - min(numbers) + 1, len(set(numbers)))
     means = {
-        key: [one[key] for one in series.part(file, name, key) if window.begin_s <= one["t"] <= window.end_s]
+        key: [sample[key] for sample in series.part(file, name, key) if window.begin_s <= sample["t"] <= window.end_s]
         for key in ("delay", "jitter", "loss")
     }
     jitter = rounded(sum(means["jitter"]) / len(means["jitter"])) if means["jitter"] else None
-    found = parts.call(name, means["delay"], (jitter, None), 0, 0)
+    app = parts.call(name, means["delay"], (jitter, None), 0, 0)
     if means["loss"] and not any(means["loss"]):
-        found["loss_percent"] = 0.0
-        found["mos"] = parts.score(means["delay"], 0.0)
-    del found["sent"], found["received"]
-    return found
+        app["loss_percent"] = 0.0
+        app["mos"] = parts.score(means["delay"], 0.0)
+    del app["sent"], app["received"]
+    return app
 
 
 def _page(file: DataFile, name: str, window: Window) -> App:
     """Return the page ``name``: the fetches that began within the window."""
-    loads = [one["val"] for one in series.values(file, name) if window.has(one)]
+    loads = [load["val"] for load in series.values(file, name) if window.has(load)]
     return App(
         name=name, kind="page", load_ms=summary(parts.nanoseconds(loads)), count=len(loads), completed=len(loads)
     )
 
 
 def _series(
-    file: DataFile, flows: Sequence[Transfer], found: series.Found, placed: dict[str, queues.Statistics]
+    file: DataFile, flows: Sequence[Transfer], series_found: series.Found, placed: dict[str, queues.Statistics]
 ) -> Series:
     grid, step = file.grid_s, file.step_s
-    made = parts.series(
+    series_made = parts.series(
         step,
         grid,
         [_flow_series(file, flow) for flow in flows],
-        [_ping_series(name, series.values(file, name)) for name in found.pings],
+        [_ping_series(name, series.values(file, name)) for name in series_found.pings],
     )
-    made["queues"] |= {direction: queues.series(one, grid, step) for direction, one in placed.items()}
-    if found.calls:
-        heard = [_ping_series(name, series.packets(file, name)) for name in found.calls]
-        made["calls"] = [
-            CallSeries(name=one["name"], seq=one["seq"], sent_s=one["sent_s"], delay_ms=one["rtt_ms"]) for one in heard
+    series_made["queues"] |= {
+        direction: queues.series(statistics, grid, step) for direction, statistics in placed.items()
+    }
+    if series_found.calls:
+        heard = [_ping_series(name, series.packets(file, name)) for name in series_found.calls]
+        series_made["calls"] = [
+            CallSeries(name=ping["name"], seq=ping["seq"], sent_s=ping["sent_s"], delay_ms=ping["rtt_ms"])
+            for ping in heard
         ]
-    if found.pages:
-        fetched = [_ping_series(name, series.values(file, name)) for name in found.pages]
-        made["pages"] = [PageSeries(name=one["name"], begun_s=one["sent_s"], load_ms=one["rtt_ms"]) for one in fetched]
-    return made
+    if series_found.pages:
+        fetched = [_ping_series(name, series.values(file, name)) for name in series_found.pages]
+        series_made["pages"] = [
+            PageSeries(name=ping["name"], begun_s=ping["sent_s"], load_ms=ping["rtt_ms"]) for ping in fetched
+        ]
+    return series_made
 
 
 def _flow_series(file: DataFile, flow: Transfer) -> FlowSeries:
@@ -293,17 +306,17 @@ def _flow_series(file: DataFile, flow: Transfer) -> FlowSeries:
     def polled(key: str) -> parts.Numbers:
         return nearest(series.part(file, flow.name, key), key, grid, step)
 
-    made = FlowSeries(name=flow.name, cwnd_packets=polled("tcp_cwnd"), goodput_mbps=rates)
+    flow_series = FlowSeries(name=flow.name, cwnd_packets=polled("tcp_cwnd"), goodput_mbps=rates)
     if series.part(file, flow.name, "tcp_rtt"):
         keys = ("tcp_rtt", "tcp_rtt_var", "tcp_pacing_rate", "tcp_delivery_rate")
-        made["tcp"] = parts.tcp_series(*map(polled, keys))
-    return made
+        flow_series["tcp"] = parts.tcp_series(*map(polled, keys))
+    return flow_series
 
 
 def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
     return PingSeries(
         name=name,
-        seq=[int(one["seq"]) - 1 if "seq" in one else place for place, one in enumerate(replies)],
-        sent_s=[rounded(one["t"] - one["val"] / 1e3) for one in replies],
-        rtt_ms=[one["val"] for one in replies],
+        seq=[int(reply["seq"]) - 1 if "seq" in reply else index for index, reply in enumerate(replies)],
+        sent_s=[rounded(reply["t"] - reply["val"] / 1e3) for reply in replies],
+        rtt_ms=[reply["val"] for reply in replies],
     )

@@ -20,10 +20,10 @@ def traffic(record: Record, test: str, begin_s: float, end_s: float) -> list[dic
     flows = [flow for flow in record["flows"] if flow["kind"] == BULK]
     tables: list[dict[str, Any]] = []
     for direction in ("down", "up"):
-        own = [flow for flow in flows if flow["direction"] == direction]
-        if own:
-            control = {} if own[0]["cc"] is None else {"cc": own[0]["cc"]}
-            tables.append({"kind": BULK, "count": len(own), "direction": direction, **control, **times})
+        same_direction = [flow for flow in flows if flow["direction"] == direction]
+        if same_direction:
+            control = {} if same_direction[0]["cc"] is None else {"cc": same_direction[0]["cc"]}
+            tables.append({"kind": BULK, "count": len(same_direction), "direction": direction, **control, **times})
     if "series" in record and record["series"]["pings"]:
         tables.append({"kind": "ping"})
     return tables

@@ -11,18 +11,20 @@ from goodqueue.record import Record, Scenario
 
 def records(file: str, scenario: Scenario | None, number: int) -> Iterator[Record]:
     """Yield a record of each test in ``file``. Raises UserError for a file of no program that is read here."""
-    found: list[Any] = opening.documents(file)
-    if len(found) > 1:
-        found = [data for data in found if opening.program(data) != "iperf3" or iperf3.has_test(data)] or found[:1]
-    for place, data in enumerate(found):
-        name = file if len(found) == 1 else f"{file}#{place + 1}"
+    documents: list[Any] = opening.documents(file)
+    if len(documents) > 1:
+        documents = [
+            data for data in documents if opening.program(data) != "iperf3" or iperf3.has_test(data)
+        ] or documents[:1]
+    for index, data in enumerate(documents):
+        name = file if len(documents) == 1 else f"{file}#{index + 1}"
         match opening.program(data):
             case "flent":
-                yield importing.record(reading.parsed(data, name), scenario, number + place)
+                yield importing.record(reading.parsed(data, name), scenario, number + index)
             case "irtt":
-                yield irtt.record(data, name, scenario, number + place)
+                yield irtt.record(data, name, scenario, number + index)
             case "iperf3":
-                yield iperf3.record(data, name, scenario, number + place)
+                yield iperf3.record(data, name, scenario, number + index)
             case _:
                 is_ours = isinstance(data, dict) and {"schema", "engine", "scenario"} <= data.keys()
                 why = (

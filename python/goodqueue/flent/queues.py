@@ -31,7 +31,7 @@ class Statistics:
 
     def rate_mbps(self, begin_s: float, end_s: float) -> float | None:
         """Return the rate of the bytes that left between two times."""
-        times = [one["t"] for one in _within(self.sent_bytes, begin_s, end_s)]
+        times = [sample["t"] for sample in _within(self.sent_bytes, begin_s, end_s)]
         sent = _grown(self.sent_bytes, "sent_bytes", begin_s, end_s)
         return None if sent is None else rounded(sent * 8e-6 / (times[-1] - times[0]))
 
@@ -39,7 +39,9 @@ class Statistics:
 def read(file: DataFile, name: str) -> Statistics:
     """Return the statistics in the series ``name``."""
     delay = part(file, name, "delay") or [
-        {"t": one["t"], "delay": found} for one in file.samples.get(name, []) if (found := _of_cake(one)) is not None
+        {"t": sample["t"], "delay": delay_ms}
+        for sample in file.samples.get(name, [])
+        if (delay_ms := _of_cake(sample)) is not None
     ]
     backlog, dropped, marked, sent, sent_bytes, probability = (
         part(file, name, key) for key in ("backlog_pkts", "dropped", "ecn_mark", "sent_pkts", "sent_bytes", "prob")
@@ -55,7 +57,7 @@ def _of_cake(sample: Sample) -> float | None:
 
 
 def placed(
-    found: Sequence[Statistics], goodput_mbps: Mapping[str, float], begin_s: float, end_s: float
+    listed: Sequence[Statistics], goodput_mbps: Mapping[str, float], begin_s: float, end_s: float
 ) -> tuple[dict[str, Statistics], list[str], list[str]]:
     """Return the statistics by direction, those that have no place, and those whose direction is only assumed.
 
@@ -65,49 +67,52 @@ def placed(
     by_direction: dict[str, Statistics] = {}
     second, assumed = [], []
     loaded = [direction for direction, rate in goodput_mbps.items() if rate > 0]
-    for one in found:
-        rate = one.rate_mbps(begin_s, end_s)
-        named = next((direction for direction in ("down", "up") if one.name.endswith(f"_{direction}")), None)
-        if named or len(loaded) == 1:
-            direction = named or loaded[0]
+    for statistics in listed:
+        rate = statistics.rate_mbps(begin_s, end_s)
+        named_direction = next(
+            (direction for direction in ("down", "up") if statistics.name.endswith(f"_{direction}")), None
+        )
+        if named_direction or len(loaded) == 1:
+            direction = named_direction or loaded[0]
         elif loaded and rate:
             direction = min(loaded, key=lambda direction: abs(goodput_mbps[direction] - rate))
         else:
             direction = "up" if "down" in by_direction else "down"
-            assumed.append(one.name)
+            assumed.append(statistics.name)
         if direction in by_direction:
-            second.append(one.name)
+            second.append(statistics.name)
         else:
-            by_direction[direction] = one
+            by_direction[direction] = statistics
     return by_direction, second, [name for name in assumed if name not in second]
 
 
-def queue(one: Statistics, line: str, begin_s: float, end_s: float) -> Queue:
+def queue(statistics: Statistics, line: str, begin_s: float, end_s: float) -> Queue:
     """Return the queue with the line ``line``, for the time from ``begin_s`` to ``end_s``."""
-    delays = parts.nanoseconds([sample["delay"] for sample in _within(one.delay, begin_s, end_s)])
-    packets = _packets(one, begin_s, end_s)
+    delays = parts.nanoseconds([sample["delay"] for sample in _within(statistics.delay, begin_s, end_s)])
+    packets = _packets(statistics, begin_s, end_s)
     dropped, marked = (
-        _events(own, key, begin_s, end_s) for own, key in ((one.dropped, "dropped"), (one.marked, "ecn_mark"))
+        _events(samples, key, begin_s, end_s)
+        for samples, key in ((statistics.dropped, "dropped"), (statistics.marked, "ecn_mark"))
     )
-    made = parts.queue(line)
-    made |= {
-        "throughput_mbps": one.rate_mbps(begin_s, end_s),
+    queue_made = parts.queue(line)
+    queue_made |= {
+        "throughput_mbps": statistics.rate_mbps(begin_s, end_s),
         "delay_ms": summary(delays),
         "delay_percentiles_ms": percentiles_ms(delays),
         "packets": packets,
     }
     if packets is not None and packets["offered"] > 0:
-        made["drop_percent"] = None if dropped is None else percent(dropped, packets["offered"])
-        made["mark_percent"] = None if marked is None else percent(marked, packets["offered"])
-    return made
+        queue_made["drop_percent"] = None if dropped is None else percent(dropped, packets["offered"])
+        queue_made["mark_percent"] = None if marked is None else percent(marked, packets["offered"])
+    return queue_made
 
 
-def series(one: Statistics, grid_s: Sequence[float], step_s: float) -> QueueSeries:
+def series(statistics: Statistics, grid_s: Sequence[float], step_s: float) -> QueueSeries:
     """Return the statistics at the times of the grid."""
     return QueueSeries(
-        delay_ms=nearest(one.delay, "delay", grid_s, step_s),
-        backlog_packets=nearest(one.backlog, "backlog_pkts", grid_s, step_s),
-        drop_probability=nearest(one.probability, "prob", grid_s, step_s),
+        delay_ms=nearest(statistics.delay, "delay", grid_s, step_s),
+        backlog_packets=nearest(statistics.backlog, "backlog_pkts", grid_s, step_s),
+        drop_probability=nearest(statistics.probability, "prob", grid_s, step_s),
     )
 
 
@@ -115,16 +120,16 @@ def nearest(samples: Sequence[Sample], key: str, grid_s: Sequence[float], step_s
     """Return for each time of the grid the nearest sample, or None if it is more than half a step away."""
     import numpy as np
 
-    own = [sample for sample in samples if key in sample]
-    if not own:
+    with_key = [sample for sample in samples if key in sample]
+    if not with_key:
         return [None] * len(grid_s)
-    times, at = np.array([sample["t"] for sample in own]), np.array(grid_s, dtype=float)
-    after = np.clip(np.searchsorted(times, at), 0, len(own) - 1)
+    times, at = np.array([sample["t"] for sample in with_key]), np.array(grid_s, dtype=float)
+    after = np.clip(np.searchsorted(times, at), 0, len(with_key) - 1)
     before = np.maximum(after - 1, 0)
     places = np.where(np.abs(times[before] - at) <= np.abs(times[after] - at), before, after)
     return [
-        own[place][key] if abs(own[place]["t"] - when) <= step_s / 2 else None
-        for place, when in zip(places.tolist(), grid_s, strict=True)
+        with_key[index][key] if abs(with_key[index]["t"] - when) <= step_s / 2 else None
+        for index, when in zip(places.tolist(), grid_s, strict=True)
     ]
 
 
@@ -134,35 +139,35 @@ def _within(samples: Sequence[Sample], begin_s: float, end_s: float) -> list[Sam
 
 def _grown(samples: Sequence[Sample], key: str, begin_s: float, end_s: float) -> float | None:
     """Return how much a counter grew, or None if it did not count."""
-    own = _within(samples, begin_s, end_s)
-    grown = own[-1][key] - own[0][key] if len(own) > 1 and own[-1]["t"] > own[0]["t"] else -1.0
+    within = _within(samples, begin_s, end_s)
+    grown = within[-1][key] - within[0][key] if len(within) > 1 and within[-1]["t"] > within[0]["t"] else -1.0
     return grown if grown >= 0 else None
 
 
 def _events(samples: Sequence[Sample], key: str, begin_s: float, end_s: float) -> int | None:
     """Return the number of drops or marks, from numbers per step or, if they never fall, from a counter."""
     numbers = [sample[key] for sample in samples]
-    own = _within(samples, begin_s, end_s)
-    if not own or min(numbers) < 0:
+    within = _within(samples, begin_s, end_s)
+    if not within or min(numbers) < 0:
         return None
     if numbers == sorted(numbers) and len(set(numbers)) > 2:
         grown = _grown(samples, key, begin_s, end_s)
         return None if grown is None else round(grown)
-    return round(sum(sample[key] for sample in own[1:]))
+    return round(sum(sample[key] for sample in within[1:]))
 
 
-def _packets(one: Statistics, begin_s: float, end_s: float) -> Packets | None:
+def _packets(statistics: Statistics, begin_s: float, end_s: float) -> Packets | None:
     """Return the counts of packets, or None if not all of them are known."""
-    forwarded = _grown(one.sent_packets, "sent_pkts", begin_s, end_s)
-    dropped = _events(one.dropped, "dropped", begin_s, end_s)
-    backlog = [round(sample["backlog_pkts"]) for sample in _within(one.backlog, begin_s, end_s)]
+    forwarded = _grown(statistics.sent_packets, "sent_pkts", begin_s, end_s)
+    dropped = _events(statistics.dropped, "dropped", begin_s, end_s)
+    backlog = [round(sample["backlog_pkts"]) for sample in _within(statistics.backlog, begin_s, end_s)]
     if forwarded is None or dropped is None or not backlog:
         return None
     return Packets(
         offered=max(0, round(forwarded) + dropped + backlog[-1] - backlog[0]),
         forwarded=round(forwarded),
         dropped=dropped,
-        marked=_events(one.marked, "ecn_mark", begin_s, end_s) or 0,
+        marked=_events(statistics.marked, "ecn_mark", begin_s, end_s) or 0,
         queued_at_start=backlog[0],
         queued_at_end=backlog[-1],
     )

@@ -89,22 +89,22 @@ def parsed(data: Any, name: str) -> DataFile:
     samples = {key: _samples(values, f"{name}: raw_values: {key}") for key, values in raw.items()}
     _convert(samples, version)
     origin = _origin_s(metadata, samples, name)
-    for own in samples.values():
-        for sample in own:
+    for series in samples.values():
+        for sample in series:
             sample["t"] -= origin
-        own.sort(key=lambda sample: sample["t"])
+        series.sort(key=lambda sample: sample["t"])
     _check_times(grid, samples, name)
     step = finite(metadata.get("STEP_SIZE") or 0.2, f"{name}: metadata: STEP_SIZE")
     if not SHORTEST_S <= step <= LONGEST_S:
         accepted = f"{SHORTEST_S:g} to {LONGEST_S:g}"
         raise UserError(name, f"metadata: STEP_SIZE: found {quoted(step)}; accepted: {accepted}")
-    place = f"{name}: metadata"
+    where = f"{name}: metadata"
     return DataFile(
         place=name,
-        test=text(metadata, "NAME", place) or "unknown",
-        title=text(metadata, "TITLE", place),
-        flent=text(metadata, "FLENT_VERSION", place) or "unknown",
-        time=text(metadata, "TIME", place) or "unknown",
+        test=text(metadata, "NAME", where) or "unknown",
+        title=text(metadata, "TITLE", where),
+        flent=text(metadata, "FLENT_VERSION", where) or "unknown",
+        time=text(metadata, "TIME", where) or "unknown",
         step_s=step,
         grid_s=grid,
         results=results,
@@ -114,50 +114,53 @@ def parsed(data: Any, name: str) -> DataFile:
     )
 
 
-def _ours(found: Any, place: str) -> dict[str, Any] | None:
+def _ours(block: Any, where: str) -> dict[str, Any] | None:
     """Return the description of the run in a file that goodqueue wrote. Raises UserError if it was altered."""
-    if not isinstance(found, dict) or not {"scenario", "seed"} <= found.keys():
+    if not isinstance(block, dict) or not {"scenario", "seed"} <= block.keys():
         return None
-    inputs.seed(found["seed"], f"{place}: seed")
-    checking.scenario(found["scenario"], f"{place}: scenario")
-    return found
+    inputs.seed(block["seed"], f"{where}: seed")
+    checking.scenario(block["scenario"], f"{where}: scenario")
+    return block
 
 
 def _check_times(grid: list[float], samples: Mapping[str, list[Sample]], name: str) -> None:
     """Refuse a file in which some times are far from the beginning."""
-    times = [("x_values", grid), *((f"raw_values: {key}", [one["t"] for one in own]) for key, own in samples.items())]
-    for place, own in times:
-        if far := max((abs(at) for at in own), default=0.0) > LONGEST_S and max(own, key=abs):
+    times = [
+        ("x_values", grid),
+        *((f"raw_values: {key}", [sample["t"] for sample in series]) for key, series in samples.items()),
+    ]
+    for what, times_s in times:
+        if far := max((abs(at) for at in times_s), default=0.0) > LONGEST_S and max(times_s, key=abs):
             accepted = f"at most {LONGEST_S:g} s, as by a clock that never jumps"
-            raise UserError(name, f"{place}: found a time {far:g} s from the beginning; accepted: {accepted}")
+            raise UserError(name, f"{what}: found a time {far:g} s from the beginning; accepted: {accepted}")
 
 
-def _column(values: Any, length: int, place: str) -> list[float | None]:
-    if not isinstance(values, list) or len(values) != length:
-        found = f"{len(values)} values" if isinstance(values, list) else quoted(values)
-        raise UserError(place, f"found {found}; accepted: as many as x_values, {length}")
-    return [None if value is None else finite(value, place) for value in values]
+def _column(data: Any, length: int, where: str) -> list[float | None]:
+    if not isinstance(data, list) or len(data) != length:
+        what = f"{len(data)} values" if isinstance(data, list) else quoted(data)
+        raise UserError(where, f"found {what}; accepted: as many as x_values, {length}")
+    return [None if value is None else finite(value, where) for value in data]
 
 
-def _samples(values: Any, place: str) -> list[Sample]:
+def _samples(data: Any, where: str) -> list[Sample]:
     """Return the numbers of each sample, those in its tables included. Text is dropped."""
-    if not isinstance(values, list):
-        raise UserError(place, f"found {quoted(values)}; accepted: a list")
-    found = []
-    for value in values:
+    if not isinstance(data, list):
+        raise UserError(where, f"found {quoted(data)}; accepted: a list")
+    samples = []
+    for value in data:
         if not isinstance(value, dict):
-            raise UserError(place, f"found {quoted(value)}; accepted: a table with the key t")
+            raise UserError(where, f"found {quoted(value)}; accepted: a table with the key t")
         if "t" in value:
             flat = {**value}
-            for name in [key for key, one in value.items() if isinstance(one, dict)]:
-                flat |= {f"{name}{BETWEEN}{key}": one for key, one in flat.pop(name).items()}
-            numbers = {key: float(one) for key, one in flat.items() if inputs.is_finite(one)}
+            for name in [key for key, field in value.items() if isinstance(field, dict)]:
+                flat |= {f"{name}{BETWEEN}{key}": field for key, field in flat.pop(name).items()}
+            numbers = {key: float(field) for key, field in flat.items() if inputs.is_finite(field)}
             for key in ("t", *(key for key in ("val", "dur", "seq", "owd_up") if key in numbers)):
-                numbers[key] = finite(value[key], f"{place}: {key}")
+                numbers[key] = finite(value[key], f"{where}: {key}")
             if not 0 <= numbers.get("dur", 0.0) <= LONGEST_S:
-                raise UserError(place, f"dur: found {quoted(value['dur'])}; accepted: 0 to {LONGEST_S:g} s")
-            found.append({key: one for key, one in numbers.items() if abs(one) <= MOST})
-    return found
+                raise UserError(where, f"dur: found {quoted(value['dur'])}; accepted: 0 to {LONGEST_S:g} s")
+            samples.append({key: number for key, number in numbers.items() if abs(number) <= MOST})
+    return samples
 
 
 def _convert(samples: dict[str, list[Sample]], version: int) -> None:
@@ -168,13 +171,13 @@ def _convert(samples: dict[str, list[Sample]], version: int) -> None:
     """
     if version >= VERSION:
         return
-    for name, own in samples.items():
+    for name, series in samples.items():
         if name.startswith(PING) and "UDP" in name:
-            for sample in own:  # netperf counts transactions per second; samples of other programs have no duration
+            for sample in series:  # netperf counts transactions per second; samples of other programs have no duration
                 if "dur" in sample and (rate := sample.pop("val", 0.0)) > 0 and sample["dur"] <= STALL_S:
                     sample["val"] = 1000 / rate
         elif name == "HTTP latency":
-            for sample in own:
+            for sample in series:
                 if "val" in sample:
                     sample["val"] *= 1000
 
@@ -184,7 +187,7 @@ def _origin_s(metadata: Mapping[str, Any], samples: Mapping[str, list[Sample]], 
 
     Old versions wrote it in local time. In that case whole quarters of an hour are added to match the first sample.
     """
-    first = min((sample["t"] for own in samples.values() for sample in own), default=float(EPOCH_S))
+    first = min((sample["t"] for series in samples.values() for sample in series), default=float(EPOCH_S))
     text = metadata.get("T0") or metadata.get("TIME")
     try:
         at = dt.datetime.fromisoformat(str(text))

@@ -45,8 +45,14 @@ class Found:
 
 def find(file: DataFile) -> Found:
     """Return what the series of ``file`` are."""
-    found = Found()
-    lists = {"flow": found.flows, "ping": found.pings, "call": found.calls, "page": found.pages, "queue": found.queues}
+    listed = Found()
+    lists = {
+        "flow": listed.flows,
+        "ping": listed.pings,
+        "call": listed.calls,
+        "page": listed.pages,
+        "queue": listed.queues,
+    }
     for name in sorted(set(_wholes(file))):
         if _DERIVED.fullmatch(name):
             continue
@@ -54,8 +60,8 @@ def find(file: DataFile) -> Found:
         if kind in lists and has_values(file, name, kind):
             lists[kind].append(name)
         else:
-            found.left_out[name] = NOTHING if kind in lists else kind
-    return found
+            listed.left_out[name] = NOTHING if kind in lists else kind
+    return listed
 
 
 def _wholes(file: DataFile) -> Iterator[str]:
@@ -109,8 +115,11 @@ def packets(file: DataFile, name: str) -> list[Sample]:
 
     D-ITG writes the delay so. irtt writes round trips there, and the one-way delay in ``owd_up``.
     """
-    found = [{**one, "val": one.get("owd_up", one.get("val", float("nan")))} for one in file.samples.get(name, [])]
-    return [one for one in found if one["val"] == one["val"] and "seq" in one]
+    replies = [
+        {**sample, "val": sample.get("owd_up", sample.get("val", float("nan")))}
+        for sample in file.samples.get(name, [])
+    ]
+    return [reply for reply in replies if reply["val"] == reply["val"] and "seq" in reply]
 
 
 def part(file: DataFile, name: str, key: str) -> list[Sample]:

@@ -41,16 +41,16 @@ def file_name(choice: Choice, title: str, seed: int) -> str:
     return begin + re.sub(r"[^A-Za-z0-9-]", "_", title)[: NAME_BYTES - len(begin) - len(end)] + end
 
 
-def data_file(record: Record, title: str, place: str) -> tuple[str, bytes, Choice]:
+def data_file(record: Record, title: str, where: str) -> tuple[str, bytes, Choice]:
     """Return name and content of the data file of ``record``, and the chosen test.
 
-    ``title`` is the record's name in Flent's legends. ``place`` names the record in error messages. Raises UserError
+    ``title`` is the record's name in Flent's legends. ``where`` names the record in error messages. Raises UserError
     if the record has no time series.
     """
     series = record.get("series")
     if series is None or series["interval_s"] is None:
         accepted = "a run with --set series.interval=200ms --set series.tcp=true"
-        raise UserError(place, f"holds no time series, of which Flent's files are made; accepted: {accepted}")
+        raise UserError(where, f"holds no time series, of which Flent's files are made; accepted: {accepted}")
     choice = choose(record)
     name = file_name(choice, title, record["seed"])
     data = _data(record, series, choice, title, name)
@@ -68,14 +68,19 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
     for flow in series["flows"]:
         if (called := choice.flows.get(flow["name"])) is None:
             continue
-        own = next(one for one in record["flows"] if one["name"] == flow["name"])
+        flow_record = next(entry for entry in record["flows"] if entry["name"] == flow["name"])
         results[called] = [
-            None if end <= own["start_s"] else rate for end, rate in zip(grid, flow["goodput_mbps"], strict=True)
+            None if end <= flow_record["start_s"] else rate
+            for end, rate in zip(grid, flow["goodput_mbps"], strict=True)
         ]
         raw[called] = _flow_samples(flow, grid, results[called], step)
         for key, samples in _tcp(flow).items():
             results[f"{called}::{key}"] = samples
-        meta[called] = {"UNITS": "Mbits/s", "MEAN_VALUE": own["goodput_mbps"], "CONG_CONTROL": own.get("cc")}
+        meta[called] = {
+            "UNITS": "Mbits/s",
+            "MEAN_VALUE": flow_record["goodput_mbps"],
+            "CONG_CONTROL": flow_record.get("cc"),
+        }
     for ping in series.get("pings", []):
         if (called := choice.pings.get(ping["name"])) is None:
             continue
@@ -84,7 +89,7 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
         meta[called] = {"UNITS": "ms", **_extremes(ping["rtt_ms"])}
     for call in series.get("calls", []):
         if call["name"] in choice.calls:
-            flow = next(one for one in series["flows"] if one["name"] == call["name"])
+            flow = next(app for app in series["flows"] if app["name"] == call["name"])
             called = choice.calls[call["name"]]
             raw[called] = _packet_samples(call["seq"], call["sent_s"], call["delay_ms"])
             results[called] = [None] * len(grid)
@@ -102,7 +107,7 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
             results[called] = _interpolated(raw[called], grid, step)
             meta[called] = {"UNITS": "ms", **_extremes(page["load_ms"])}
     for called, how, of in choice.derived:
-        results[called] = _combined(how, [results[one] for one in of if one in results], len(grid))
+        results[called] = _combined(how, [results[name] for name in of if name in results], len(grid))
         meta[called] = {"UNITS": "ms" if called.startswith("Ping") else "Mbits/s"}
         raw[called] = []
     for direction, queue in series["queues"].items():
@@ -122,25 +127,25 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
 
 def _tcp(flow: FlowSeries) -> dict[str, Values]:
     """Return the known state of the sender, by Flent's names."""
-    found = {"tcp_cwnd": list(flow["cwnd_packets"])}
+    columns = {"tcp_cwnd": list(flow["cwnd_packets"])}
     if tcp := flow.get("tcp"):
-        found |= {
+        columns |= {
             "tcp_rtt": list(tcp["rtt_ms"]),
             "tcp_rtt_var": list(tcp["rttvar_ms"]),
             "tcp_pacing_rate": list(tcp["pacing_rate_mbps"]),
             "tcp_delivery_rate": list(tcp["delivery_rate_mbps"]),
         }
-    return found
+    return columns
 
 
 def _flow_samples(flow: FlowSeries, grid: Sequence[float], rates: Values, step: float) -> list[dict[str, Any]]:
     """Return one sample per interval, as in netperf's demo mode: at the interval's end, with its length."""
     tcp = _tcp(flow)
     samples = []
-    for place, (end, rate) in enumerate(zip(grid, rates, strict=True)):
+    for index, (end, rate) in enumerate(zip(grid, rates, strict=True)):
         if rate is not None:
-            known = {key: values[place] for key, values in tcp.items() if values[place] is not None}
-            samples.append({"t": EPOCH_S + end, "dur": step, "val": rate, **known})
+            known_values = {key: values[index] for key, values in tcp.items() if values[index] is not None}
+            samples.append({"t": EPOCH_S + end, "dur": step, "val": rate, **known_values})
     return samples
 
 
@@ -162,18 +167,18 @@ def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str
 
     delays, sent = np.array(call["delay_ms"]), np.array(call["sent_s"])
     places = np.searchsorted(np.asarray(grid), sent + delays / 1e3)
-    kept = places < len(grid)
-    counts = np.bincount(places[kept], minlength=len(grid))
+    within = places < len(grid)
+    counts = np.bincount(places[within], minlength=len(grid))
 
-    def mean(values: "NDArray[np.float64]", of: "NDArray[np.bool_]") -> Values:
-        sums = np.bincount(places[kept & of], weights=values[kept & of], minlength=len(grid))
-        numbers = np.bincount(places[kept & of], minlength=len(grid))
+    def mean(array: "NDArray[np.float64]", of: "NDArray[np.bool_]") -> Values:
+        sums = np.bincount(places[within & of], weights=array[within & of], minlength=len(grid))
+        numbers = np.bincount(places[within & of], minlength=len(grid))
         return [round(float(total / n), 6) if n else None for total, n in zip(sums, numbers, strict=True)]
 
     before = np.arange(len(delays)) > 0
     least = float(delays.min()) if len(delays) else 0.0
     missing = np.maximum(np.diff(np.array(call["seq"]), prepend=-1) - 1, 0)
-    lost = np.bincount(places[kept], weights=missing[kept], minlength=len(grid))
+    lost = np.bincount(places[within], weights=missing[within], minlength=len(grid))
     lengths = np.diff(grid, prepend=0.0)
     rates: Values = [
         None if not n or rate is None else round(rate * 1e3 - n * UDP_HEADERS * 8e-3 / length, 6)
@@ -211,12 +216,12 @@ def _interpolated(samples: Sequence[dict[str, Any]], grid: Sequence[float], step
 def _combined(how: str, of: Sequence[Values], length: int) -> Values:
     """Return the sum or the mean of several series at each point. Series without a value there are ignored."""
     points: Iterable[tuple[float | None, ...]] = zip(*of, strict=True) if of else [()] * length
-    found: Values = []
+    totals: Values = []
     for point in points:
-        known = [value for value in point if value is not None]
-        total = sum(known) / (len(known) if how == "avg" else 1) if known else None
-        found.append(None if total is None else round(total, 6))
-    return found
+        numbers = [value for value in point if value is not None]
+        total = sum(numbers) / (len(numbers) if how == "avg" else 1) if numbers else None
+        totals.append(None if total is None else round(total, 6))
+    return totals
 
 
 def _extremes(values: Sequence[float]) -> dict[str, float]:

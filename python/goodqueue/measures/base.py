@@ -14,5 +14,5 @@ def base_ms(record: Record) -> float | None:
     """Return the base RTT of the path, or the shortest ping if the path is not known."""
     if record["scenario"]["path"]["rtt"] != UNKNOWN:
         return path_ms(record["scenario"])
-    found = [rtt for app in record["apps"] if (times := times_of(app)) and (rtt := times.get("min")) is not None]
-    return min(found, default=None)
+    rtts = [rtt for app in record["apps"] if (times := times_of(app)) and (rtt := times.get("min")) is not None]
+    return min(rtts, default=None)

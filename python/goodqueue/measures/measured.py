@@ -18,7 +18,7 @@ def of(runs: Sequence[Mapping[str, float | None]]) -> dict[str, list[float | Non
 
 def is_nil(values: Values) -> bool:
     """Return whether there are several seeds, and every seed gave the same number for every metric."""
-    return any(len(found) > 1 for found in values.values()) and all(len(set(found)) <= 1 for found in values.values())
+    return any(len(value) > 1 for value in values.values()) and all(len(set(value)) <= 1 for value in values.values())
 
 
 def estimate(values: Values, key: str, nil: bool) -> Estimate | None:
@@ -26,8 +26,8 @@ def estimate(values: Values, key: str, nil: bool) -> Estimate | None:
 
     ``nil`` says that all seeds count as one run.
     """
-    found = [value for value in values.get(key, ()) if value is not None]
-    return stats.estimate(found[:1] if nil else found)
+    numbers = [value for value in values.get(key, ()) if value is not None]
+    return stats.estimate(numbers[:1] if nil else numbers)
 
 
 def difference(values: Values, reference: Values, key: str, nil: bool) -> Estimate | None:

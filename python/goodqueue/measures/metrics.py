@@ -155,8 +155,8 @@ def _jain(direction: str) -> Callable[[Record], float | None]:
 
 def mean(values: Iterable[float | None]) -> float | None:
     """Return the mean of the values that are known, or None if none is."""
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) / len(numbers) if numbers else None
 
 
 def times(kind: str, name: str) -> Callable[[Record], float | None]:
@@ -173,11 +173,11 @@ def _of_apps(kind: str, measure: traffic.Measure) -> Callable[[Record], float | 
     path = measure.path.split(".")
 
     def pick(record: Record) -> float | None:
-        found = [_at(app, path) for app in record["apps"] if app["kind"] == kind]
-        known = [value for value in found if value is not None]
-        if not known or measure.sum == "total":
-            return float(sum(known)) if known else None
-        mean = sum(known) / len(known)
+        numbers = [_at(app, path) for app in record["apps"] if app["kind"] == kind]
+        present = [value for value in numbers if value is not None]
+        if not present or measure.sum == "total":
+            return float(sum(present)) if present else None
+        mean = sum(present) / len(present)
         return mean / _measured_s(record) / 10 if measure.sum == "share_of_time" else mean  # ms to %
 
     return pick
@@ -279,24 +279,24 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
 
 def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
     """Yield the metrics that applications of ``kind`` measure."""
-    for one in kind.measures:
-        note = f"{one.unit if one.sum == 'total' else one.label}: {one.note}" if one.note else ""
-        if kind.is_of_times(one):
-            note = f"{one.heading}: {kind.times_are}"
+    for measure in kind.measures:
+        note = f"{measure.unit if measure.sum == 'total' else measure.label}: {measure.note}" if measure.note else ""
+        if kind.is_of_times(measure):
+            note = f"{measure.heading}: {kind.times_are}"
         yield Metric(
-            one.key,
-            one.label,
-            one.unit,
-            one.better,
-            _of_apps(kind.name, one),
-            heading=one.heading,
-            detail=one.detail,
-            decimals=one.decimals,
+            measure.key,
+            measure.label,
+            measure.unit,
+            measure.better,
+            _of_apps(kind.name, measure),
+            heading=measure.heading,
+            detail=measure.detail,
+            decimals=measure.decimals,
             app=kind.name,
-            is_main=one.is_main,
+            is_main=measure.is_main,
             note=note,
-            scale=one.scale,
-            sentence=one.sentence,
+            scale=measure.scale,
+            sentence=measure.sentence,
             needs=(application(kind.name),),
         )
 
@@ -325,18 +325,18 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     `STANDING_MS`. If neither direction is loaded, it returns the one whose packets queue longer; if they are equal, the
     one whose link is used more. Tables, figures and sentences are about the directions returned.
     """
-    means = [{key: mean(values) or 0.0 for key, values in one.items()} for one in measured]
+    means = [{key: mean(values) or 0.0 for key, values in run_values.items()} for run_values in measured]
 
     def most(direction: str, key: str) -> float:
-        return max((one.get(of_direction(key, direction), 0.0) for one in means), default=0.0)
+        return max((mean.get(of_direction(key, direction), 0.0) for mean in means), default=0.0)
 
-    found = tuple(
+    busy = tuple(
         direction
         for direction in DIRECTIONS
         if most(direction, "utilisation_percent") > BUSY_PERCENT or most(direction, "delay_p95_ms") > STANDING_MS
     )
-    if found:
-        return found
+    if busy:
+        return busy
     return (
         max(
             DIRECTIONS, key=lambda direction: (most(direction, "delay_p95_ms"), most(direction, "utilisation_percent"))
@@ -357,9 +357,9 @@ def shown(chosen: Sequence[Metric], measured: Sequence[Values], directions: Sequ
     """
     if are_asked(chosen):
         return list(chosen)
-    found = []
+    metrics_shown = []
     for metric in chosen:
-        values = [value for one in measured for value in one.get(metric.key, ()) if value is not None]
+        values = [value for run_values in measured for value in run_values.get(metric.key, ()) if value is not None]
         if metric.direction in ("", *directions) and values and (any(values) or not metric.hides_zero):
-            found.append(metric)
-    return found
+            metrics_shown.append(metric)
+    return metrics_shown

@@ -81,13 +81,13 @@ class Estimate:
         return self.mean * t_quantile(self.n - 1) / self.half_width
 
 
-def holm(found: Sequence[float | None]) -> list[float | None]:
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Return p values adjusted for the number of tests by Holm's step-down method. None stays None.
 
     S. Holm, "A simple sequentially rejective multiple test procedure", Scandinavian Journal of Statistics 6 (1979).
     """
-    order = sorted((p, at) for at, p in enumerate(found) if p is not None)
-    adjusted: list[float | None] = [None] * len(found)
+    order = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    adjusted: list[float | None] = [None] * len(p_values)
     least = 0.0
     for rank, (p, at) in enumerate(order):
         least = max(least, min(1.0, p * (len(order) - rank)))
@@ -95,15 +95,15 @@ def holm(found: Sequence[float | None]) -> list[float | None]:
     return adjusted
 
 
-def starred(found: Sequence[Estimate | None], correct: str = "") -> list[bool]:
+def starred(estimates: Sequence[Estimate | None], correct: str = "") -> list[bool]:
     """Return which differences have a star: those that exclude 0, over at least `LEAST_STARRED` seeds.
 
     With ``correct`` "holm" the tests are one family, whose error of 5 % Holm's method keeps.
     """
-    enough = [one is not None and one.excludes_zero and one.n >= LEAST_STARRED for one in found]
+    enough = [estimate is not None and estimate.excludes_zero and estimate.n >= LEAST_STARRED for estimate in estimates]
     if not correct:
         return enough
-    adjusted = holm([one.p if one and one.n >= LEAST_STARRED else None for one in found])
+    adjusted = holm([estimate.p if estimate and estimate.n >= LEAST_STARRED else None for estimate in estimates])
     return [star and p is not None and p < 1 - CONFIDENCE for star, p in zip(enough, adjusted, strict=True)]
 
 
@@ -161,11 +161,11 @@ def median(values: Sequence[float]) -> Median | None:
     import numpy as np
     from scipy.stats import bootstrap
 
-    found = bootstrap(
+    interval = bootstrap(
         (values,), np.median, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, method="percentile",
         random_state=np.random.default_rng(1),
     )  # fmt: skip
-    low, high = (float(end) for end in found.confidence_interval)
+    low, high = (float(end) for end in interval.confidence_interval)
     return Median(middle, low, high, len(values))
 
 

@@ -42,14 +42,14 @@ class Stream:
 
     def numbers(self, key: str) -> list[float]:
         """Return the numbers at ``key`` of all intervals that have it."""
-        found = (opening.number(one, key, self.place) for one in self.steps)
-        return [value for value in found if value is not None]
+        values = (opening.number(step, key, self.place) for step in self.steps)
+        return [value for value in values if value is not None]
 
     def column(self, key: str, scale: float, length: int) -> parts.Numbers:
         """Return the numbers at ``key`` times ``scale``, one per interval of the record. 0 means unknown."""
-        found = [opening.number(one, key, self.place) for one in self.steps[:length]]
-        found += [None] * (length - len(found))
-        return [None if not value else rounded(value * scale) for value in found]
+        values = [opening.number(step, key, self.place) for step in self.steps[:length]]
+        values += [None] * (length - len(values))
+        return [None if not value else rounded(value * scale) for value in values]
 
     def result(self, end: str, key: str) -> float | None:
         """Return a number of the result: of the end ``sender``, ``receiver`` or ``udp``."""
@@ -71,61 +71,61 @@ class Stream:
         first = 0.0 if self.warmed_up or not self.steps else opening.number(self.steps[0], "start", self.place) or 0.0
         lengths = [end - begin for begin, end in zip([first, *ends], ends, strict=False)]
         if len(lengths) != len(self.steps) or min(lengths, default=1.0) <= 0:
-            return [max(0.0, one) for one in self.numbers("seconds")]
+            return [max(0.0, length_s) for length_s in self.numbers("seconds")]
         return lengths
 
 
-def record(data: Mapping[str, Any], place: str, scenario: Scenario | None, number: int) -> Record:
-    """Return the record of the file ``place`` with the content ``data``. Raises UserError."""
-    start = opening.table_or_none(data, "start", place)
-    test = opening.table_or_none(start, "test_start", f"{place}: start")
-    error = opening.text(data, "error", place)
-    measured = [stream for stream in _streams(data, test, place) if _seconds(stream) > 0]
-    if not measured:
-        found = f"iperf3 says: {bounded(error, 200)}" if error else "found no interval and no result"
-        raise UserError(place, f"{found}; accepted: {ACCEPTED} of a test that ran")
+def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, number: int) -> Record:
+    """Return the record of the file ``where`` with the content ``data``. Raises UserError."""
+    start = opening.table_or_none(data, "start", where)
+    test = opening.table_or_none(start, "test_start", f"{where}: start")
+    error = opening.text(data, "error", where)
+    measured_streams = [stream for stream in _streams(data, test, where) if _seconds(stream) > 0]
+    if not measured_streams:
+        problem = f"iperf3 says: {bounded(error, 200)}" if error else "found no interval and no result"
+        raise UserError(where, f"{problem}; accepted: {ACCEPTED} of a test that ran")
     is_server = "accepted_connection" in start
-    protocol = opening.text(test, "protocol", f"{place}: start.test_start") or _protocol(measured)
-    steps = max(measured, key=lambda stream: len(stream.steps)).lengths_s()
-    grid = [rounded(sum(steps[: place + 1])) for place in range(len(steps))]
+    protocol = opening.text(test, "protocol", f"{where}: start.test_start") or _protocol(measured_streams)
+    steps = max(measured_streams, key=lambda stream: len(stream.steps)).lengths_s()
+    grid = [rounded(sum(steps[: index + 1])) for index in range(len(steps))]
     notes: list[str] = []
     if error:
         notes.append(f"iperf3 says: {bounded(error, 200)}; what was measured until then is read")
-    names = _names(measured, is_server)
+    names = _names(measured_streams, is_server)
     flows = [
         _flow(stream, name, protocol, direction, data, notes)
-        for stream, (name, direction) in zip(measured, names, strict=True)
+        for stream, (name, direction) in zip(measured_streams, names, strict=True)
     ]
-    end_s = max(grid[-1:] + [_seconds(stream) for stream in measured])
+    end_s = max(grid[-1:] + [_seconds(stream) for stream in measured_streams])
     left_out = {}
     if "server_output_json" in data or "server_output_text" in data:
         left_out["server_output"] = "the server's own file can be imported beside this one"
-    peer = opening.table_or_none(start, "connecting_to", f"{place}: start") or opening.table_or_none(
-        start, "accepted_connection", f"{place}: start"
+    peer = opening.table_or_none(start, "connecting_to", f"{where}: start") or opening.table_or_none(
+        start, "accepted_connection", f"{where}: start"
     )
-    at = opening.table_or_none(start, "timestamp", f"{place}: start")
+    at = opening.table_or_none(start, "timestamp", f"{where}: start")
     source = SourceFile(
-        file=place,
+        file=where,
         test=f"{protocol}, {len(flows)} stream{'s' * (len(flows) > 1)}, {'server' if is_server else 'client'}",
-        title=opening.text(peer, "host", f"{place}: start"),
-        time=opening.text(at, "time", f"{place}: start.timestamp") or "unknown",
-        version=opening.text(start, "version", f"{place}: start").removeprefix("iperf ") or "unknown",
+        title=opening.text(peer, "host", f"{where}: start"),
+        time=opening.text(at, "time", f"{where}: start.timestamp") or "unknown",
+        version=opening.text(start, "version", f"{where}: start").removeprefix("iperf ") or "unknown",
         measured_s=[0.0, rounded(end_s)],
         left_out=sorted(left_out),
         reasons=left_out,
         notes=notes,
     )
     kind = flows[0]["kind"]
-    known = scenario or parts.unknown("", _traffic(kind, flows), 0.0, end_s)
-    mss = opening.number(start, "tcp_mss", f"{place}: start") or opening.number(
-        start, "tcp_mss_default", f"{place}: start"
+    scenario_used = scenario or parts.unknown("", _traffic(kind, flows), 0.0, end_s)
+    mss = opening.number(start, "tcp_mss", f"{where}: start") or opening.number(
+        start, "tcp_mss_default", f"{where}: start"
     )
     rows = [
         _flow_series(stream, flow["name"], len(grid), mss if mss and mss > 0 else _MSS)
-        for stream, flow in zip(measured, flows, strict=True)
+        for stream, flow in zip(measured_streams, flows, strict=True)
     ]
     return parts.record(
-        "iperf3", source, known, number, flows, [], parts.series(steps[0] if steps else end_s, grid, rows, [])
+        "iperf3", source, scenario_used, number, flows, [], parts.series(steps[0] if steps else end_s, grid, rows, [])
     )
 
 
@@ -134,33 +134,33 @@ def has_test(data: Mapping[str, Any]) -> bool:
     return bool(data.get("intervals")) or bool(data.get("end"))
 
 
-def _streams(data: Mapping[str, Any], test: Table, place: str) -> list[Stream]:
+def _streams(data: Mapping[str, Any], test: Table, where: str) -> list[Stream]:
     """Return the streams in the order in which they first appear."""
-    reverse = bool(opening.number(test, "reverse", f"{place}: start.test_start"))
-    is_server = "accepted_connection" in opening.table_or_none(data, "start", place)
-    found: dict[int, Stream] = {}
+    reverse = bool(opening.number(test, "reverse", f"{where}: start.test_start"))
+    is_server = "accepted_connection" in opening.table_or_none(data, "start", where)
+    streams: dict[int, Stream] = {}
 
     def of(socket: object, sends: object, here: str) -> Stream:
         key = round(opening.finite(socket, f"{here}.socket"))
         by_default = reverse == is_server
-        return found.setdefault(key, Stream(key, here, sends if isinstance(sends, bool) else by_default))
+        return streams.setdefault(key, Stream(key, here, sends if isinstance(sends, bool) else by_default))
 
-    for index, interval in enumerate(opening.tables(data, "intervals", place)):
-        here = f"{place}: intervals.{index}"
-        for one in opening.tables(interval, "streams", here):
-            stream = of(one.get("socket"), one.get("sender"), f"{here}.streams")
-            if one.get("omitted") is True:
+    for index, interval in enumerate(opening.tables(data, "intervals", where)):
+        here = f"{where}: intervals.{index}"
+        for row in opening.tables(interval, "streams", here):
+            stream = of(row.get("socket"), row.get("sender"), f"{here}.streams")
+            if row.get("omitted") is True:
                 stream.warmed_up = True
             else:
-                stream.steps.append(one)
-    end = opening.table_or_none(data, "end", place)
-    for index, one in enumerate(opening.tables(end, "streams", f"{place}: end")):
-        here = f"{place}: end.streams.{index}"
+                stream.steps.append(row)
+    end = opening.table_or_none(data, "end", where)
+    for index, row in enumerate(opening.tables(end, "streams", f"{where}: end")):
+        here = f"{where}: end.streams.{index}"
         for name in ("sender", "receiver", "udp"):
-            if inner := opening.table_or_none(one, name, here):
-                of(inner.get("socket"), inner.get("sender"), here).end = one
+            if inner := opening.table_or_none(row, name, here):
+                of(inner.get("socket"), inner.get("sender"), here).end = row
                 break
-    return list(found.values())
+    return list(streams.values())
 
 
 def _protocol(streams: Sequence[Stream]) -> str:
@@ -170,12 +170,12 @@ def _protocol(streams: Sequence[Stream]) -> str:
 def _names(streams: Sequence[Stream], is_server: bool) -> list[tuple[str, str]]:
     """Return name and direction of each stream. What the client sends goes up."""
     counts = {"up": 0, "down": 0}
-    named = []
+    names = []
     for stream in streams:
         direction = "up" if stream.sends != is_server else "down"
-        named.append((f"{direction}/{counts[direction]}", direction))
+        names.append((f"{direction}/{counts[direction]}", direction))
         counts[direction] += 1
-    return named
+    return names
 
 
 def _traffic(kind: str, flows: Sequence[Flow]) -> list[dict[str, Any]]:
@@ -188,19 +188,19 @@ def _traffic(kind: str, flows: Sequence[Flow]) -> list[dict[str, Any]]:
 def _flow(stream: Stream, name: str, protocol: str, direction: str, data: Mapping[str, Any], notes: list[str]) -> Flow:
     if protocol == "UDP":
         return _datagrams(stream, name, direction, data, notes)
-    received, own = _received_mbps(stream), stream.rate_mbps()
-    goodput = own if received is None and not stream.sends else received
+    received, sent = _received_mbps(stream), stream.rate_mbps()
+    goodput = sent if received is None and not stream.sends else received
     if goodput is None:
         notes.append(f"{name}: {SENT}")
-        goodput = own or (stream.result("sender", "bits_per_second") or 0.0) / 1e6
+        goodput = sent or (stream.result("sender", "bits_per_second") or 0.0) / 1e6
     sent_again = None if stream.warmed_up else stream.result("sender", "retransmits")
     if sent_again is None and (steps := stream.numbers("retransmits")):
         sent_again = sum(steps)
     is_known = sent_again is not None and sent_again >= 0
-    made = parts.flow(name, BULK, direction, 0.0, goodput)
-    made["cc"], made["rtt_ms"] = _congestion_control(stream, data), _rtt_ms(stream)
-    made["retransmitted"] = round(sent_again) if sent_again is not None and is_known else None
-    return made
+    flow = parts.flow(name, BULK, direction, 0.0, goodput)
+    flow["cc"], flow["rtt_ms"] = _congestion_control(stream, data), _rtt_ms(stream)
+    flow["retransmitted"] = round(sent_again) if sent_again is not None and is_known else None
+    return flow
 
 
 def _received_mbps(stream: Stream) -> float | None:
@@ -227,14 +227,14 @@ def _congestion_control(stream: Stream, data: Mapping[str, Any]) -> str | None:
 
 def _rtt_ms(stream: Stream) -> Delay | None:
     """Return the distribution of the RTTs at the intervals' ends; mean, least and most as iperf3 summed them up."""
-    found = summary(parts.nanoseconds([us / 1e3 for us in stream.numbers("rtt") if us > 0]))
-    if stream.warmed_up and found:
-        return found  # the sums include the warm-up
+    rtts = summary(parts.nanoseconds([us / 1e3 for us in stream.numbers("rtt") if us > 0]))
+    if stream.warmed_up and rtts:
+        return rtts  # the sums include the warm-up
     least, mean, most = (stream.result("sender", f"{key}_rtt") for key in ("min", "mean", "max"))
     if not least or not mean or not most:
-        return found
+        return rtts
     blank = Delay(mean=None, stddev=None, min=None, p10=None, p50=None, p90=None, p95=None, p99=None, max=None)
-    sums = Delay(**(found or blank))
+    sums = Delay(**(rtts or blank))
     sums["min"], sums["mean"], sums["max"] = (rounded(us / 1e3) for us in (least, mean, most))
     return sums
 
@@ -249,17 +249,17 @@ def _datagrams(stream: Stream, name: str, direction: str, data: Mapping[str, Any
     if not stream.sends and (counted := sum(stream.numbers("packets"))):
         lost, packets, jitters = sum(stream.numbers("lost_packets")), counted, stream.numbers("jitter_ms")
         jitter = jitters[-1] if jitter is None and jitters else jitter
-    elif stream.sends and (told := _told_mbps(stream, data)) is not None:
-        goodput = told
+    elif stream.sends and (reported := _told_mbps(stream, data)) is not None:
+        goodput = reported
     elif stream.sends:
         notes.append(f"{name}: {SENT}")
         lost = packets = jitter = None
     if goodput is None:
         goodput = (stream.result("udp", "bits_per_second") or 0.0) / 1e6
-    made = parts.flow(name, parts.DATAGRAMS, direction, 0.0, goodput)
-    made["loss_percent"] = percent(round(max(0.0, lost)), round(packets)) if lost is not None and packets else None
-    made["jitter_rfc3550_ms"] = None if jitter is None else rounded(jitter)
-    return made
+    app = parts.flow(name, parts.DATAGRAMS, direction, 0.0, goodput)
+    app["loss_percent"] = percent(round(max(0.0, lost)), round(packets)) if lost is not None and packets else None
+    app["jitter_rfc3550_ms"] = None if jitter is None else rounded(jitter)
+    return app
 
 
 def _told_mbps(stream: Stream, data: Mapping[str, Any]) -> float | None:
@@ -272,7 +272,7 @@ def _told_mbps(stream: Stream, data: Mapping[str, Any]) -> float | None:
         return None
     sums = opening.table_or_none(end, "sum_received", "end")
     rate = opening.number(sums, "bits_per_second", "end.sum_received")
-    of_all = sum(_arrived(one) for one in opening.tables(end, "streams", "end") if _is_sent(one))
+    of_all = sum(_arrived(row) for row in opening.tables(end, "streams", "end") if _is_sent(row))
     if rate:
         return rate * _arrived(stream.end) / max(of_all, 1.0) / 1e6
     packets, sent = stream.result("udp", "packets"), stream.result("udp", "bits_per_second")
@@ -295,8 +295,8 @@ def _seconds(stream: Stream) -> float:
     """Return how long the stream was measured."""
     if seconds := sum(stream.lengths_s()):
         return seconds
-    found = [stream.result(end, "seconds") for end in ("sender", "receiver", "udp")]
-    return max((one for one in found if one is not None), default=0.0)
+    ends_s = [stream.result(end, "seconds") for end in ("sender", "receiver", "udp")]
+    return max((end_s for end_s in ends_s if end_s is not None), default=0.0)
 
 
 def _flow_series(stream: Stream, name: str, length: int, mss: float) -> FlowSeries:
@@ -305,14 +305,14 @@ def _flow_series(stream: Stream, name: str, length: int, mss: float) -> FlowSeri
         for size, seconds in zip(stream.numbers("bytes"), stream.lengths_s(), strict=False)
     ]
     rates += [None] * (length - len(rates))
-    made = FlowSeries(
+    flow_series = FlowSeries(
         name=name,
         cwnd_packets=stream.column("snd_cwnd", 1 / mss, length),
         goodput_mbps=rates,
     )
     if stream.numbers("rtt"):
         nothing: parts.Numbers = [None] * length
-        made["tcp"] = parts.tcp_series(
+        flow_series["tcp"] = parts.tcp_series(
             stream.column("rtt", 1e-3, length), stream.column("rttvar", 1e-3, length), nothing, nothing
         )
-    return made
+    return flow_series

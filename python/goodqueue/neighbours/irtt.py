@@ -36,61 +36,61 @@ class Trip:
     """The one-way delays that are known."""
 
 
-def record(data: Mapping[str, Any], place: str, scenario: Scenario | None, number: int) -> Record:
-    """Return the record of the file ``place`` with the content ``data``. Raises UserError."""
-    stats, config = (opening.table_or_none(data, key, place) for key in ("stats", "config"))
-    params = opening.table_or_none(config, "params", f"{place}: config")
-    interval_ns = opening.number(params, "interval", f"{place}: config.params", LONGEST_NS)
+def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, number: int) -> Record:
+    """Return the record of the file ``where`` with the content ``data``. Raises UserError."""
+    stats, config = (opening.table_or_none(data, key, where) for key in ("stats", "config"))
+    params = opening.table_or_none(config, "params", f"{where}: config")
+    interval_ns = opening.number(params, "interval", f"{where}: config.params", LONGEST_NS)
     interval_s = interval_ns / 1e9 if interval_ns and interval_ns > 0 else 1.0  # irtt's default
-    trips = _trips(data, place, interval_s)
-    stated = opening.number(stats, "packets_sent", f"{place}: stats")
+    trips = _trips(data, where, interval_s)
+    stated = opening.number(stats, "packets_sent", f"{where}: stats")
     sent = max(len(trips), round(stated or 0))
     if not sent or (not trips and not stats.get("rtt")):
-        raise UserError(place, f"found no round trip; accepted: {ACCEPTED} of a test in which packets were sent")
+        raise UserError(where, f"found no round trip; accepted: {ACCEPTED} of a test in which packets were sent")
     end_s = max((trip.sent_s for trip in trips), default=sent * interval_s)
     notes: list[str] = []
-    apps = [_ping(trips, stats, sent, place)]
+    apps = [_ping(trips, stats, sent, where)]
     if trips:
-        counted = opening.number(stats, "server_packets_received", f"{place}: stats")
+        counted = opening.number(stats, "server_packets_received", f"{where}: stats")
         apps += [_one_way(trips, direction, interval_s, counted, notes) for direction in _DIRECTIONS]
     left_out = {
         key: "a record has no count of late or doubled echoes"
         for key in ("late_packets", "duplicates")
-        if opening.number(stats, key, f"{place}: stats")
+        if opening.number(stats, key, f"{where}: stats")
     }
     source = SourceFile(
-        file=place,
+        file=where,
         test=f"a packet every {1e3 * interval_s:g} ms",
-        title=opening.text(config, "remote_address", f"{place}: config"),
-        time=opening.text(stats, "start_time", f"{place}: stats") or "unknown",
-        version=opening.text(opening.table_or_none(data, "version", place), "irtt", f"{place}: version") or "unknown",
+        title=opening.text(config, "remote_address", f"{where}: config"),
+        time=opening.text(stats, "start_time", f"{where}: stats") or "unknown",
+        version=opening.text(opening.table_or_none(data, "version", where), "irtt", f"{where}: version") or "unknown",
         measured_s=[0.0, rounded(end_s)],
         left_out=sorted(left_out),
         reasons=left_out,
         notes=notes,
     )
-    known = scenario or parts.unknown("", [{"kind": app["kind"], "count": 1} for app in apps], 0.0, end_s)
+    scenario_used = scenario or parts.unknown("", [{"kind": app["kind"], "count": 1} for app in apps], 0.0, end_s)
     series = parts.series(interval_s, [], [], [_ping_series(trips)])
     if calls := [_call_series(trips, app["name"]) for app in apps if app["kind"] == "voip" and app["delay_ms"]]:
         series["calls"] = calls
-    return parts.record("irtt", source, known, number, [], apps, series)
+    return parts.record("irtt", source, scenario_used, number, [], apps, series)
 
 
-def _trips(data: Mapping[str, Any], place: str, interval_s: float) -> list[Trip]:
+def _trips(data: Mapping[str, Any], where: str, interval_s: float) -> list[Trip]:
     """Return the round trips in the order of their numbers."""
-    found: dict[int, Trip] = {}
+    trips: dict[int, Trip] = {}
     begun_ns: dict[str, float] = {}
-    for index, one in enumerate(opening.tables(data, "round_trips", place)):
-        here = f"{place}: round_trips.{index}"
-        seq = opening.number(one, "seqno", here, most=1 << 32)
+    for index, row in enumerate(opening.tables(data, "round_trips", where)):
+        here = f"{where}: round_trips.{index}"
+        seq = opening.number(row, "seqno", here, most=1 << 32)
         number = index if seq is None else round(seq)
-        lost = str(one.get("lost")).lower()
+        lost = str(row.get("lost")).lower()
         if lost not in ("false", "true", "true_up", "true_down"):
             raise UserError(
-                f"{here}.lost", f"found {quoted(one.get('lost'))}; accepted: false, true, true_up, true_down, as text"
+                f"{here}.lost", f"found {quoted(row.get('lost'))}; accepted: false, true, true_up, true_down, as text"
             )
         at_s = number * interval_s
-        stamps = opening.table_or_none(one, "timestamps", here)
+        stamps = opening.table_or_none(row, "timestamps", here)
         client = opening.table_or_none(stamps, "client", here)
         send = opening.table_or_none(client, "send", here)
         for clock in ("monotonic", "wall"):  # a clock that is set during the test moves the wall's time alone
@@ -99,7 +99,7 @@ def _trips(data: Mapping[str, Any], place: str, interval_s: float) -> list[Trip]
                 break
         if abs(at_s) > opening.LONGEST_S:
             raise UserError(here, f"found a time {at_s:g} s from the first; accepted: at most {opening.LONGEST_S:g} s")
-        delays = opening.table_or_none(one, "delay", here)
+        delays = opening.table_or_none(row, "delay", here)
         ms = {
             key: value / 1e6
             for key in ("rtt", "send", "receive")
@@ -109,28 +109,28 @@ def _trips(data: Mapping[str, Any], place: str, interval_s: float) -> list[Trip]
         if rtt is not None and not 0 <= rtt <= 1e3 * opening.LONGEST_S:
             raise UserError(f"{here}.delay.rtt", f"found {quoted(delays['rtt'])}; accepted: nanoseconds, 0 or more")
         directions = {direction: ms[key] for direction, (key, _) in _DIRECTIONS.items() if key in ms}
-        found[number] = Trip(number, lost, max(0.0, at_s), rtt, directions)
-    return [found[number] for number in sorted(found)]
+        trips[number] = Trip(number, lost, max(0.0, at_s), rtt, directions)
+    return [trips[number] for number in sorted(trips)]
 
 
-def _ping(trips: Sequence[Trip], stats: Mapping[str, Any], sent: int, place: str) -> App:
+def _ping(trips: Sequence[Trip], stats: Mapping[str, Any], sent: int, where: str) -> App:
     """Return the ping: from the round trips or, in a file without them, from irtt's own statistics."""
     if trips:
         rtts = [trip.rtt_ms for trip in trips if trip.rtt_ms is not None]
         return parts.ping(PING, rtts, sent, len(rtts))
-    received = round(opening.number(stats, "packets_received", f"{place}: stats") or 0)
-    rtt = opening.table_or_none(stats, "rtt", f"{place}: stats")
+    received = round(opening.number(stats, "packets_received", f"{where}: stats") or 0)
+    rtt = opening.table_or_none(stats, "rtt", f"{where}: stats")
 
     def ms(key: str) -> float | None:
-        value = opening.number(rtt, key, f"{place}: stats.rtt", LONGEST_NS)
+        value = opening.number(rtt, key, f"{where}: stats.rtt", LONGEST_NS)
         return None if value is None else rounded(value / 1e6)
 
-    found = parts.ping(PING, [], sent, min(sent, received))
-    found["rtt_ms"] = Delay(
+    ping = parts.ping(PING, [], sent, min(sent, received))
+    ping["rtt_ms"] = Delay(
         mean=ms("mean"), stddev=ms("stddev"), min=ms("min"), p10=None, p50=ms("median"),
         p90=None, p95=None, p99=None, max=ms("max"),
     )  # fmt: skip
-    return found
+    return ping
 
 
 def _one_way(trips: Sequence[Trip], direction: str, interval_s: float, counted: float | None, notes: list[str]) -> App:
@@ -153,19 +153,19 @@ def _one_way(trips: Sequence[Trip], direction: str, interval_s: float, counted: 
         middle = round(counted) if counted and came <= counted <= len(trips) else None
         if middle is None:
             notes.append(f"{PING} {direction}: the file does not say in which direction packets were lost")
-            found = parts.call(f"{PING} {direction}", delays, jitters, 0, 0)
-            del found["sent"], found["received"]
-            return found
+            call = parts.call(f"{PING} {direction}", delays, jitters, 0, 0)
+            del call["sent"], call["received"]
+            return call
         sent, received = (len(trips), middle) if direction == "up" else (middle, came)
-    found = parts.call(f"{PING} {direction}", delays, jitters, sent, received)
+    call = parts.call(f"{PING} {direction}", delays, jitters, sent, received)
     if 1e3 * interval_s > parts.FURTHEST_MS:
-        found["mos"] = None
-    return found
+        call["mos"] = None
+    return call
 
 
 def _ping_series(trips: Sequence[Trip]) -> PingSeries:
     came = [(trip, trip.rtt_ms) for trip in trips if trip.rtt_ms is not None]
-    came.sort(key=lambda one: one[0].sent_s + one[1] / 1e3)
+    came.sort(key=lambda pair: pair[0].sent_s + pair[1] / 1e3)
     return PingSeries(
         name=PING,
         seq=[trip.number for trip, _ in came],

@@ -87,12 +87,12 @@ def _streamed(text: str, name: str) -> list[dict[str, Any]]:
     lines = [line for line in text.splitlines() if line.strip()]
     for number, line in enumerate(lines, 1):
         try:
-            found = inputs.from_json(line, constants=True)
+            value = inputs.from_json(line, constants=True)
         except ValueError as error:
             if number == len(lines) and tests:
                 break
             raise UserError(f"{name}:{number}", f"not JSON: {error}; accepted: {ACCEPTED}") from None
-        event, inner = (found.get("event"), found.get("data")) if isinstance(found, dict) else (None, None)
+        event, inner = (value.get("event"), value.get("data")) if isinstance(value, dict) else (None, None)
         if event == "start" or not tests:
             tests.append({"start": {}, "intervals": [], "end": {}})
         if event == "interval":
@@ -118,51 +118,51 @@ def program(data: Any) -> str:
 # What is checked while a file is read. Each function raises UserError: place, what was found, what is accepted.
 
 
-def table(data: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
+def table(data: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     """Return the table at ``key``."""
-    found = data[key]
-    if not isinstance(found, dict):
-        raise UserError(place, f"{key}: found {quoted(found)}; accepted: a table by name")
-    return found
+    value = data[key]
+    if not isinstance(value, dict):
+        raise UserError(where, f"{key}: found {quoted(value)}; accepted: a table by name")
+    return value
 
 
-def table_or_none(data: Mapping[str, Any], key: str, place: str) -> dict[str, Any]:
+def table_or_none(data: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
     """Return the table at ``key``. Empty if there is none."""
-    return table(data, key, place) if data.get(key) is not None else {}
+    return table(data, key, where) if data.get(key) is not None else {}
 
 
-def items(data: Mapping[str, Any], key: str, place: str) -> list[Any]:
+def items(data: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return the list at ``key``."""
-    found = data[key]
-    if not isinstance(found, list):
-        raise UserError(place, f"{key}: found {quoted(found)}; accepted: a list")
-    return found
+    value = data[key]
+    if not isinstance(value, list):
+        raise UserError(where, f"{key}: found {quoted(value)}; accepted: a list")
+    return value
 
 
-def tables(data: Mapping[str, Any], key: str, place: str) -> list[dict[str, Any]]:
+def tables(data: Mapping[str, Any], key: str, where: str) -> list[dict[str, Any]]:
     """Return the list of tables at ``key``. Empty if there is none."""
-    found = items(data, key, place) if data.get(key) is not None else []
-    for index, one in enumerate(found):
-        if not isinstance(one, dict):
-            raise UserError(place, f"{key}.{index}: found {quoted(one)}; accepted: a table")
-    return found
+    listed = items(data, key, where) if data.get(key) is not None else []
+    for index, item in enumerate(listed):
+        if not isinstance(item, dict):
+            raise UserError(where, f"{key}.{index}: found {quoted(item)}; accepted: a table")
+    return listed
 
 
-def finite(value: Any, place: str, most: float = MOST) -> float:
+def finite(value: Any, where: str, most: float = MOST) -> float:
     """Return ``value``, a number of at most ``most``."""
     if not inputs.is_finite(value) or abs(value) > most:
-        raise UserError(place, f"found {quoted(value)}; accepted: a finite number, up to {most:g}")
+        raise UserError(where, f"found {quoted(value)}; accepted: a finite number, up to {most:g}")
     return float(value)
 
 
-def number(data: Mapping[str, Any], key: str, place: str, most: float = MOST) -> float | None:
+def number(data: Mapping[str, Any], key: str, where: str, most: float = MOST) -> float | None:
     """Return the number at ``key``, or None if there is none."""
-    return None if data.get(key) is None else finite(data[key], f"{place}.{key}", most)
+    return None if data.get(key) is None else finite(data[key], f"{where}.{key}", most)
 
 
-def text(data: Mapping[str, Any], key: str, place: str) -> str:
+def text(data: Mapping[str, Any], key: str, where: str) -> str:
     """Return the text at ``key``. A number is one, too."""
     value = data.get(key)
     if isinstance(value, list | dict | bool):
-        raise UserError(place, f"{key}: found {quoted(value)}; accepted: text")
+        raise UserError(where, f"{key}: found {quoted(value)}; accepted: text")
     return "" if value is None else bounded(str(value), 1000)

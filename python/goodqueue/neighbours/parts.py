@@ -50,7 +50,7 @@ def record(
     """Return the record of the program ``engine``. Queues that nobody measured have only their line."""
     judged = [flow for flow in flows if flow["kind"] == BULK]
     first = [flow["goodput_mbps"] for flow in judged if flow["direction"] == judged[0]["direction"]]
-    made = Record(
+    record_made = Record(
         schema=1,
         engine=engine,
         version=VERSION,
@@ -64,8 +64,8 @@ def record(
         apps=list(apps),
         series=series,
     )
-    made[engine] = source
-    return made
+    record_made[engine] = source
+    return record_made
 
 
 def unknown(qdisc: str, sources: Iterable[Mapping[str, Any]], begin_s: float, end_s: float) -> Scenario:
@@ -83,8 +83,8 @@ def unknown(qdisc: str, sources: Iterable[Mapping[str, Any]], begin_s: float, en
 def line(scenario: Scenario, direction: str) -> str:
     """Return the line of the discipline in one direction."""
     bottleneck = scenario["bottleneck"]
-    own = (bottleneck.get("up") or {}).get("qdisc") if direction == "up" else None
-    return str(own or bottleneck["qdisc"])
+    up_line = (bottleneck.get("up") or {}).get("qdisc") if direction == "up" else None
+    return str(up_line or bottleneck["qdisc"])
 
 
 def queue(qdisc: str) -> Queue:
@@ -122,10 +122,10 @@ def flow(name: str, kind: str, direction: str, start_s: float, goodput_mbps: flo
 
 def ping(name: str, rtts_ms: Sequence[float], sent: int | None, received: int | None) -> App:
     """Return a ping. ``sent`` and ``received`` are None if the program did not number its packets."""
-    found = App(name=name, kind="ping", rtt_ms=summary(nanoseconds(rtts_ms)), loss_percent=None)
+    app = App(name=name, kind="ping", rtt_ms=summary(nanoseconds(rtts_ms)), loss_percent=None)
     if sent is not None and received is not None:
-        found |= {"sent": sent, "received": received, "loss_percent": percent(sent - received, sent)}
-    return found
+        app |= {"sent": sent, "received": received, "loss_percent": percent(sent - received, sent)}
+    return app
 
 
 def call(
@@ -201,11 +201,11 @@ def tcp_series(rtt_ms: Numbers, rttvar_ms: Numbers, pacing_mbps: Numbers, delive
 
 def keep(store: Store, records: Sequence[Record], origin: str) -> None:
     """Put ``records`` into ``store``. A record that is there already stays. Raises UserError if writing fails."""
-    for one in records:
-        text = json.dumps(one, ensure_ascii=False)
-        made_by = Maker(one["version"], None, None)
-        unseeded = {key: value for key, value in one["scenario"].items() if key != "seed"}
-        run = Run(one["engine"], one["scenario"], made_by, digest(text)[:32], digest(unseeded)[:16])
+    for record in records:
+        text = json.dumps(record, ensure_ascii=False)
+        made_by = Maker(record["version"], None, None)
+        unseeded = {key: value for key, value in record["scenario"].items() if key != "seed"}
+        run = Run(record["engine"], record["scenario"], made_by, digest(text)[:32], digest(unseeded)[:16])
         try:
             store.put(run, text)
         except OSError as error:

@@ -96,12 +96,12 @@ def page(folder: Path, answer: Answer, command: str, progress: "Progress") -> st
     pictures = [part for part in flat(answer.parts) if isinstance(part, Picture)]
     drawn = {}
     for number, picture in enumerate(pictures, 1):
-        drawn[picture.name] = _drawn(folder, picture)
+        drawn[picture.name] = _saved_figure(folder, picture)
         progress(number / len(pictures))
     return render(answer.title, [*_with_figures(drawn, answer.parts), Section("The command", [Code(command)])])
 
 
-def _drawn(folder: Path, picture: Picture) -> Figure:
+def _saved_figure(folder: Path, picture: Picture) -> Figure:
     from goodqueue.plot import style
 
     return Figure(picture.title, picture.caption, style.save(picture.draw(), folder, picture.name), picture.name)

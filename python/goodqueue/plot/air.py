@@ -50,27 +50,27 @@ class Bar:
 
 def of(record: Record) -> AirSeries | None:
     """Return the log of the air in ``record``, or None if its scenario asks for none or it has no transmissions."""
-    found = record.get("series", {}).get("air")
-    asked = (record["scenario"].get("series") or {}).get("air")
-    return found if found and asked and found["time_s"] else None
+    air = record.get("series", {}).get("air")
+    is_logged = (record["scenario"].get("series") or {}).get("air")
+    return air if air and is_logged and air["time_s"] else None
 
 
 def lanes(record: Record) -> list[str]:
     """Return the senders of ``record``: the access point first, then the stations that sent within the window."""
-    found, cell = of(record), record.get("wifi")
-    assert found is not None
+    air, cell = of(record), record.get("wifi")
+    assert air is not None
     assert cell is not None
-    sent = {name for name, direction in zip(found["station"], found["direction"], strict=True) if direction == "up"}
+    sent = {name for name, direction in zip(air["station"], air["direction"], strict=True) if direction == "up"}
     return [ACCESS_POINT, *(name for station in cell["stations"] if (name := station["name"]) in sent)]
 
 
 def bars(record: Record) -> list[Bar]:
     """Return the bars of ``record``. An aggregate is labelled with the number of its frames."""
-    found = of(record)
-    assert found is not None
-    places = {name: place for place, name in enumerate(lanes(record)) if place}
+    air = of(record)
+    assert air is not None
+    places = {name: index for index, name in enumerate(lanes(record)) if index}
     begin = window_s(record)[0]
-    columns = (found["station"], found["direction"], found["kind"], found["frames"], found["retry"], found["outcome"])
+    columns = (air["station"], air["direction"], air["kind"], air["frames"], air["retry"], air["outcome"])
     return [
         Bar(
             lane=places[station] if direction == "up" else 0,
@@ -81,7 +81,7 @@ def bars(record: Record) -> list[Bar]:
             label=str(frames) if kind == "aggregate" else "?" if kind == "question" else "",
         )
         for time_s, duration_us, (station, direction, kind, frames, retry, outcome) in zip(
-            found["time_s"], found["duration_us"], zip(*columns, strict=True), strict=True
+            air["time_s"], air["duration_us"], zip(*columns, strict=True), strict=True
         )
     ]
 
@@ -94,21 +94,21 @@ def window_s(record: Record) -> tuple[float, float]:
     return seconds(window["from"]), seconds(window["to"])
 
 
-def figure(found: Sequence[Group], title: str = "") -> Figure | None:
+def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
     """Draw the air of the first run of each group that logged it, one panel each. Returns None if no run did."""
-    shown = [(group, record) for group in found for record in group.records[:1] if of(record)]
+    shown = [(group, record) for group in groups for record in group.records[:1] if of(record)]
     if not shown:
         return None
     senders = [lanes(record) for _, record in shown]
-    heights = [0.55 + 0.27 * len(own) for own in senders]
+    heights = [0.55 + 0.27 * len(names) for names in senders]
     with style.look():
         drawn = style.new_figure(0.7 + sum(heights), panels.WIDE_IN)
         axes = drawn.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0].tolist()
-        for ax, (group, record), own in zip(axes, shown, senders, strict=True):
-            _panel(ax, record, own)
-            named = [name for name in (group.panel, group.label) if name]
+        for ax, (group, record), stations in zip(axes, shown, senders, strict=True):
+            _panel(ax, record, stations)
+            titles = [name for name in (group.panel, group.label) if name]
             if len(shown) > 1:
-                ax.set_title(panels.wrapped(", ".join(dict.fromkeys(named)), 90), fontsize=style.size(9))
+                ax.set_title(panels.wrapped(", ".join(dict.fromkeys(titles)), 90), fontsize=style.size(9))
         axes[-1].set_xlabel(f"time (ms) from {window_s(shown[-1][1])[0]:g} s of the run on")
         seen = [bar for _, record in shown for bar in bars(record)]
         outcomes = [key for key in OUTCOMES if any(bar.outcome == key for bar in seen)]
@@ -125,11 +125,11 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     return drawn
 
 
-def check(found: Sequence[Group]) -> str | None:
+def check(groups: Sequence[Group]) -> str | None:
     """Return why the figure would be too full to read (what was found, and what is accepted), or None."""
-    shown = [record for group in found for record in group.records[:1] if of(record)]
+    shown = [record for group in groups for record in group.records[:1] if of(record)]
     if len(shown) > PANELS:
-        return f"found {len(shown)} panels for {len(labels_of(found))} groups; accepted: at most {PANELS}, by --where"
+        return f"found {len(shown)} panels for {len(labels_of(groups))} groups; accepted: at most {PANELS}, by --where"
     most = max((len(lanes(record)) for record in shown), default=0)
     if most > LANES:
         return f"found {most} senders; accepted: at most {LANES}, by a shorter window of series.air"
@@ -144,16 +144,16 @@ def _panel(ax: Axes, record: Record, senders: Sequence[str]) -> None:
     ax.set_ylim(len(senders) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
-    own = bars(record)
+    drawn = bars(record)
     for outcome, (colour, _) in OUTCOMES.items():
         for is_retry in (False, True):
-            some = [bar for bar in own if bar.outcome == outcome and bar.is_retry == is_retry]
+            some = [bar for bar in drawn if bar.outcome == outcome and bar.is_retry == is_retry]
             ax.barh(
                 [bar.lane for bar in some], [bar.lasts for bar in some], HEIGHT, [bar.begins for bar in some],
                 color=colour, edgecolor="white", linewidth=0.4, hatch=HATCH if is_retry else None, clip_on=True,
             )  # fmt: skip
     digit = CHARACTER * panels.WIDE_IN / style.width(panels.WIDE_IN) * style.size(7) / 7
-    for bar in own:
+    for bar in drawn:
         shown = min(bar.lasts, length - bar.begins)
         if bar.label and shown > length * digit * (len(bar.label) + 0.5):
             backing = {"facecolor": OUTCOMES[bar.outcome][0], "linewidth": 0, "pad": 1}  # hatching hides digits

@@ -33,8 +33,8 @@ class Scale:
         """Return the places of the marks of line ``index`` of ``count``: side by side, so that none covers another."""
         steps = (index - (count - 1) / 2) * min(0.08, 0.5 / count)
         if not self.is_numeric:
-            return [place + steps for place in self.places]
-        seats = [math.log(place) for place in self.places] if self.is_log else list(self.places)
+            return [x + steps for x in self.places]
+        seats = [math.log(x) for x in self.places] if self.is_log else list(self.places)
         gap = min(right - left for left, right in pairwise(seats))
         width = min(gap, 0.15 * (seats[-1] - seats[0]))
         moved = [seat + steps * width for seat in seats]
@@ -46,10 +46,10 @@ def scale_of(values: Sequence[str]) -> Scale:
 
     Other values stand at equal distances, as categories.
     """
-    found = quantities(values)
-    if found is None or len(set(found[0])) < len(values) or len(values) < 2:
-        return Scale(values, [float(place) for place in range(len(values))], False, False)
-    numbers = sorted(found[0])
+    quantity = quantities(values)
+    if quantity is None or len(set(quantity[0])) < len(values) or len(values) < 2:
+        return Scale(values, [float(index) for index in range(len(values))], False, False)
+    numbers = sorted(quantity[0])
     is_log = numbers[0] > 0 and numbers[-1] / numbers[0] > DECADE
     return Scale(order(values), numbers, True, is_log)
 
@@ -62,25 +62,30 @@ Lines = Mapping[str, Estimates]
 
 
 def figure(
-    named: Mapping[str, Lines], values: Mapping[str, str], axis: str, metric: Metric, called: str, title: str = ""
+    by_title: Mapping[str, Lines],
+    value_names: Mapping[str, str],
+    axis: str,
+    metric: Metric,
+    called: str,
+    title: str = "",
 ) -> Figure:
-    """Draw the mean of ``metric`` with its 95 % confidence interval along ``values``, in one panel per title.
+    """Draw the mean of ``metric`` with its 95 % confidence interval along the values, in one panel per title.
 
-    Each of ``values`` has a name. ``axis`` is the label of the axis, or empty if the names explain themselves.
-    ``called`` is the label of the metric.
+    ``value_names`` has the values with their names. ``axis`` is the label of the axis, or empty if the names explain
+    themselves. ``called`` is the label of the metric.
     """
-    scale = scale_of(list(values))
-    labels = list(dict.fromkeys(label for lines in named.values() for label in lines))
+    scale = scale_of(list(value_names))
+    labels = list(dict.fromkeys(label for lines in by_title.values() for label in lines))
     looks = style.looks(labels)
     with style.look():
-        drawn, places = panels.grid(list(named), 2.2, 3.3)
-        every = [own for lines in named.values() for own in lines.values()]
-        _heights(places[0], [one for own in every for one in own.values() if one], metric)
-        for ax, lines in zip(places, named.values(), strict=True):
+        drawn, places = panels.grid(list(by_title), 2.2, 3.3)
+        every = [estimates for lines in by_title.values() for estimates in lines.values()]
+        _heights(places[0], [estimate for estimates in every for estimate in estimates.values() if estimate], metric)
+        for ax, lines in zip(places, by_title.values(), strict=True):
             for index, (label, look) in enumerate(zip(labels, looks, strict=True)):
                 if label in lines:
                     _line(ax, lines[label], scale, scale.shifted(index, len(labels)), look)
-        _ticks(places, scale, [values[value] for value in scale.values])
+        _ticks(places, scale, [value_names[value] for value in scale.values])
         joined = scale.is_numeric
         panels.label_axes(places, axis, f"{called} ({metric.unit})" if metric.unit else called)
         if labels == [""]:
@@ -95,10 +100,10 @@ def figure(
     return drawn
 
 
-def _heights(ax: Axes, found: Sequence[Estimate], metric: Metric) -> None:
+def _heights(ax: Axes, estimates: Sequence[Estimate], metric: Metric) -> None:
     """Set the limits of the metric's axis, the same for all panels."""
-    means = [one.mean for one in found] or [0.0]
-    ends = [end for one in found for end in (one.low, one.high) if end is not None]
+    means = [estimate.mean for estimate in estimates] or [0.0]
+    ends = [end for estimate in estimates for end in (estimate.low, estimate.high) if end is not None]
     least, most = min(means), max(means)
     if metric.unit == "ms" and least > 0 and most / least > 5:
         style.log_ms(ax, "y", max(min([least, *ends]), least / 3) / 1.3, max([most, *ends]) * 1.3)
@@ -108,14 +113,14 @@ def _heights(ax: Axes, found: Sequence[Estimate], metric: Metric) -> None:
     ax.set_ylim(0.0 if 0 <= low - margin < 0.25 * high or low >= 0 > low - margin else low - margin, high + margin)
 
 
-def _line(ax: Axes, own: Estimates, scale: Scale, across: Sequence[float], look: Look) -> None:
+def _line(ax: Axes, estimates: Estimates, scale: Scale, across: Sequence[float], look: Look) -> None:
     """Draw one line. Its marks are joined only on a numeric axis, where there is something between them."""
-    points = [(x, found) for x, value in zip(across, scale.values, strict=True) if (found := own.get(value))]
+    points = [(x, mean) for x, value in zip(across, scale.values, strict=True) if (mean := estimates.get(value))]
     if points:
         _, _, bars = ax.errorbar(
             [x for x, _ in points],
-            [found.mean for _, found in points],
-            [found.half_width or 0.0 for _, found in points],
+            [mean.mean for _, mean in points],
+            [mean.half_width or 0.0 for _, mean in points],
             color=look.colour,
             linestyle=look.line if scale.is_numeric else "",
             linewidth=1.4,
@@ -130,14 +135,14 @@ def _line(ax: Axes, own: Estimates, scale: Scale, across: Sequence[float], look:
 def _ticks(places: Sequence[Axes], scale: Scale, called: Sequence[str]) -> None:
     """Write the values below the axis. On a numeric axis, only those that have room."""
     ax = places[0]
-    columns = len({one.get_subplotspec().colspan.start for one in places})  # type: ignore[union-attr]
+    columns = len({axes.get_subplotspec().colspan.start for axes in places})  # type: ignore[union-attr]
     room = style.characters(0.89 * style.width() / columns, 9.5)  # more are slanted
     if not scale.is_numeric:
         names = panels.row_names(called)
         slanted = sum(max(map(len, name.split("\n"))) + 2 for name in names) > room
-        for one in places:
-            one.set_xlim(-0.5, len(scale.values) - 0.5)
-            one.set_xticks(
+        for axes in places:
+            axes.set_xlim(-0.5, len(scale.values) - 0.5)
+            axes.set_xticks(
                 range(len(names)), names, rotation=30 if slanted else 0, ha="right" if slanted else "center",
                 rotation_mode="anchor" if slanted else "default",
             )  # fmt: skip
@@ -150,14 +155,14 @@ def _ticks(places: Sequence[Axes], scale: Scale, called: Sequence[str]) -> None:
         span = scale.places[-1] - scale.places[0]
         ax.set_xlim(scale.places[0] - 0.08 * span, scale.places[-1] + 0.08 * span)
     low, high = ax.transScale.transform([(ax.get_xlim()[0], 1.0), (ax.get_xlim()[1], 1.0)])[:, 0].tolist()
-    end, kept, names = float("-inf"), [], []
-    for place, value in zip(scale.places, called, strict=True):
-        at = (ax.transScale.transform((place, 1.0))[0] - low) / (high - low) * room
+    end, shown, names = float("-inf"), [], []
+    for x, value in zip(scale.places, called, strict=True):
+        at = (ax.transScale.transform((x, 1.0))[0] - low) / (high - low) * room
         if at - len(value) / 2 > end + 1:
-            kept.append(place)
+            shown.append(x)
             names.append(value)
             end = at + len(value) / 2
-    for one in places:
-        one.xaxis.set_major_locator(FixedLocator(kept))
-        one.xaxis.set_minor_locator(NullLocator())
-        one.set_xticks(kept, names)
+    for axes in places:
+        axes.xaxis.set_major_locator(FixedLocator(shown))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.set_xticks(shown, names)

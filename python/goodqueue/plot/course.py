@@ -34,7 +34,7 @@ class Course:
 
 
 def figure(
-    found: Sequence[Group],
+    groups: Sequence[Group],
     what: str | Sequence[str],
     title: str = "",
     window: tuple[float | None, float | None] = (None, None),
@@ -46,50 +46,50 @@ def figure(
     with a panel of their own are columns, or panels if there is one series. Returns None if no run has any of the
     series.
     """
-    asked = [what] if isinstance(what, str) else list(what)
-    titles = panels.titles([group.panel for group in found])
+    series_names = [what] if isinstance(what, str) else list(what)
+    titles = panels.titles([group.panel for group in groups])
     courses = {
-        (name, panel): [one for group in found if group.panel == panel and (one := _course(group, name, window))]
-        for name in asked
+        (name, panel): [course for group in groups if group.panel == panel and (course := _course(group, name, window))]
+        for name in series_names
         for panel in titles
     }
     if not any(courses.values()):
         return None
-    labels = labels_of(found)
+    labels = labels_of(groups)
     looks = style.looks_by_label(labels)
     with style.look():
-        if len(asked) == 1:
+        if len(series_names) == 1:
             drawn, axes = panels.grid(titles, 2.1, 3.4)
             places = dict(zip(courses, axes, strict=True))
         else:
-            drawn, places = _rows(asked, titles)
-        logarithmic = [_frame(places, courses, name, described(name, found)[1]) for name in asked]
-        named = [_labelled(name, found) for name in asked]
+            drawn, places = _rows(series_names, titles)
+        logarithmic = [_frame(places, courses, name, described(name, groups)[1]) for name in series_names]
+        headings = [_labelled(name, groups) for name in series_names]
         curves: list[Curve] = []
-        for (name, panel), own in courses.items():
-            for index, course in enumerate(own):
-                drawn_on = logarithmic[asked.index(name)]
+        for (name, panel), drawn_courses in courses.items():
+            for index, course in enumerate(drawn_courses):
+                drawn_on = logarithmic[series_names.index(name)]
                 curves.append(_draw(places[name, panel], course, looks[course.label], drawn_on, index))
-        warmup = min(measured_s(one)[0] for group in found for one in group.records)
+        warmup = min(measured_s(record)[0] for group in groups for record in group.records)
         for ax in places.values():
             if warmup > (window[0] or 0):
                 ax.axvspan(0, warmup, color="#f0f0f0", lw=0, zorder=0)
             ax.margins(x=0)
             ax.set_xlim(window[0] or 0, window[1])
-        if len(asked) == 1:
-            panels.label_axes(list(places.values()), "time (s)", named[0])
+        if len(series_names) == 1:
+            panels.label_axes(list(places.values()), "time (s)", headings[0])
         else:
-            _label_rows(places, asked, titles, named)
-        several = any(len(group.records) > 1 for group in found)
+            _label_rows(places, series_names, titles, headings)
+        several = any(len(group.records) > 1 for group in groups)
         words = f"mean of the runs; band: {_band(logarithmic)}" if several else "the run"
-        style.note(drawn, f"Line: {words}{_shade(warmup - (window[0] or 0))}. {repeats(found)}.")
+        style.note(drawn, f"Line: {words}{_shade(warmup - (window[0] or 0))}. {repeats(groups)}.")
         name_curves(drawn, list(places.values()), curves, labels, title)
     return drawn
 
 
-def has(found: Sequence[Group], what: str) -> bool:
+def has(groups: Sequence[Group], what: str) -> bool:
     """Return whether any run has the series ``what``."""
-    return any(series(one, what) for group in found for one in group.records)
+    return any(series(record, what) for group in groups for record in group.records)
 
 
 def _course(group: Group, what: str, window: tuple[float | None, float | None]) -> Course | None:
@@ -100,27 +100,27 @@ def _course(group: Group, what: str, window: tuple[float | None, float | None]) 
     """
     import numpy as np
 
-    runs = [own for one in group.records if (own := series(one, what))]
+    runs = [run_series for record in group.records if (run_series := series(record, what))]
     if not runs:
         return None
     begin, end = (np.inf * sign if edge is None else edge for edge, sign in zip(window, (-1, 1), strict=True))
-    runs = [_cut(own, begin, end) for own in runs]
+    runs = [_cut(run, begin, end) for run in runs]
     grid = np.unique(np.concatenate([np.round(at, 6) for at, _ in runs]))
     if not len(grid):
         return None
     sampled = np.full((len(runs), len(grid)), np.nan)
     for row, (at, values) in zip(sampled, runs, strict=True):
         row[np.searchsorted(grid, np.round(at, 6))] = [np.nan if v is None else v for v in values]
-    known = np.count_nonzero(~np.isnan(sampled), axis=0)
-    kept = known > 0
-    times, sampled, known = grid[kept], sampled[:, kept], known[kept]
+    counts = np.count_nonzero(~np.isnan(sampled), axis=0)
+    has_samples = counts > 0
+    times, sampled, counts = grid[has_samples], sampled[:, has_samples], counts[has_samples]
     mean = np.nanmean(sampled, axis=0)
     squares = np.nansum((sampled - mean) ** 2, axis=0)
-    spread = np.sqrt(squares / np.maximum(known - 1, 1))
+    spread = np.sqrt(squares / np.maximum(counts - 1, 1))
     percentiles = np.nanpercentile(sampled, BAND, axis=0)
     if is_law(what):
-        every = np.full((4, len(kept)), np.nan)
-        every[:, kept] = [mean, spread, *percentiles]
+        every = np.full((4, len(has_samples)), np.nan)
+        every[:, has_samples] = [mean, spread, *percentiles]
         mean, spread, percentiles = every[0], every[1], every[2:]
         times = grid
     return Course(group.label, times, mean, spread, percentiles)
@@ -128,34 +128,34 @@ def _course(group: Group, what: str, window: tuple[float | None, float | None]) 
 
 def _cut(run: tuple[list[float], Values], begin: float, end: float) -> tuple[list[float], Values]:
     """Return the part of a series from ``begin`` to ``end``, in seconds of the run."""
-    kept = [(at, value) for at, value in zip(*run, strict=True) if begin <= at <= end]
-    return [at for at, _ in kept], [value for _, value in kept]
+    points = [(at, value) for at, value in zip(*run, strict=True) if begin <= at <= end]
+    return [at for at, _ in points], [value for _, value in points]
 
 
-def _rows(asked: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
+def _rows(names: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tuple[str, str], Axes]]:
     """Return a figure with one row per series and one column per panel. A row shares its y axis, all share the time."""
-    figure = style.new_figure(0.8 + 1.45 * len(asked), panels.WIDE_IN if len(titles) > 2 else style.WIDTH_IN)
-    axes = figure.subplots(len(asked), len(titles), sharex=True, sharey="row", squeeze=False)
+    figure = style.new_figure(0.8 + 1.45 * len(names), panels.WIDE_IN if len(titles) > 2 else style.WIDTH_IN)
+    axes = figure.subplots(len(names), len(titles), sharex=True, sharey="row", squeeze=False)
     if len(titles) > 1:
         panels.leave_room(axes[0, 0])
     return figure, {
-        (name, panel): axes[row][column] for row, name in enumerate(asked) for column, panel in enumerate(titles)
+        (name, panel): axes[row][column] for row, name in enumerate(names) for column, panel in enumerate(titles)
     }
 
 
 def _label_rows(
-    places: dict[tuple[str, str], Axes], asked: Sequence[str], titles: Sequence[str], named: Sequence[str]
+    places: dict[tuple[str, str], Axes], names: Sequence[str], titles: Sequence[str], headings: Sequence[str]
 ) -> None:
-    for name, words in zip(asked, named, strict=True):
+    for name, words in zip(names, headings, strict=True):
         places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=style.size(9))
     for panel in titles:
-        places[asked[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=style.size(9))
-        places[asked[-1], panel].set_xlabel("time (s)")
+        places[names[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=style.size(9))
+        places[names[-1], panel].set_xlabel("time (s)")
     next(iter(places.values())).get_figure(root=True).align_ylabels()  # type: ignore[union-attr]
 
 
-def _labelled(what: str, found: Sequence[Group]) -> str:
-    label, unit = described(what, found)
+def _labelled(what: str, groups: Sequence[Group]) -> str:
+    label, unit = described(what, groups)
     return f"{label} ({unit})" if unit else label
 
 
@@ -165,18 +165,18 @@ def _frame(
     """Set the limits of the panels of the series ``what``. Returns whether they are logarithmic."""
     import numpy as np
 
-    own = [course for (name, _), some in courses.items() if name == what for course in some]
+    drawn = [course for (name, _), some in courses.items() if name == what for course in some]
     ax = next(ax for (name, _), ax in places.items() if name == what)
-    if not own:
+    if not drawn:
         return False
-    least = min(float(np.nanmin(course.mean)) for course in own)
-    low = min(float(np.nanpercentile(course.mean, 2)) for course in own)
-    high = max(float(np.nanmax(course.mean + course.deviation)) for course in own)
+    least = min(float(np.nanmin(course.mean)) for course in drawn)
+    low = min(float(np.nanpercentile(course.mean, 2)) for course in drawn)
+    high = max(float(np.nanmax(course.mean + course.deviation)) for course in drawn)
     if unit == "ms" and least >= 0 and high / max(low, 0.1) > 20:
-        top = max(float(np.nanmax(np.maximum(course.mean, course.percentiles[1]))) for course in own)
+        top = max(float(np.nanmax(np.maximum(course.mean, course.percentiles[1]))) for course in drawn)
         style.log_ms(ax, "y", max(low / 1.5, 0.1), top * 1.2)
         return True
-    bottom = min(float(np.nanmin(course.mean - course.deviation)) for course in own)
+    bottom = min(float(np.nanmin(course.mean - course.deviation)) for course in drawn)
     if least >= 0:
         ax.set_ylim(0, high * 1.05 or 1.0)  # a series that is always zero needs an axis, too
     else:
@@ -202,12 +202,14 @@ def _draw(ax: Axes, course: Course, look: Look, logarithmic: bool, index: int) -
         **look.marks(4.5),
     )  # fmt: skip
     ax.fill_between(course.times, below, above, color=look.colour, alpha=0.2, lw=0)
-    known = ~np.isnan(course.mean)
-    alone = known & ~np.append(known[1:], False) & ~np.insert(known[:-1], 0, False)  # no line leads there
+    is_sampled = ~np.isnan(course.mean)
+    alone = (
+        is_sampled & ~np.append(is_sampled[1:], False) & ~np.insert(is_sampled[:-1], 0, False)
+    )  # no line leads there
     ax.plot(course.times[alone], course.mean[alone], color=look.colour, ls="", marker=".", ms=4)
     handle = Line2D([], [], color=look.colour, linestyle=look.line, lw=line.get_linewidth(), **look.marks(4.5))
-    within = np.clip(course.mean[known], *ax.get_ylim())  # a name beside the curve must stand within the axes
-    return Curve(course.label, list(course.times[known]), list(within), look.ink, handle)
+    within = np.clip(course.mean[is_sampled], *ax.get_ylim())  # a name beside the curve must stand within the axes
+    return Curve(course.label, list(course.times[is_sampled]), list(within), look.ink, handle)
 
 
 def _band(logarithmic: Sequence[bool]) -> str:

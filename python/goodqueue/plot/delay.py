@@ -19,28 +19,28 @@ Named = Sequence[tuple[str, Sequence[float]]]
 OF = "packets with at most this delay"
 
 
-def cdf(runs: Named, title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
-    """Draw the cumulative distribution of delay (ms, logarithmic) of each of ``runs``: a label and 101 percentiles.
+def cdf(distributions: Named, title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
+    """Draw the cumulative distributions of delay (ms, logarithmic). Each is a label and 101 percentiles.
 
     A run without any value on the axis is named below the figure.
     """
-    return cdfs({"": runs}, title, what, of)
+    return cdfs({"": distributions}, title, what, of)
 
 
-def cdfs(runs: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
-    """Draw distributions as `cdf` does, in one panel per title of ``runs``."""
-    labels = list(dict.fromkeys(label for own in runs.values() for label, _ in own))
+def cdfs(by_title: Mapping[str, Named], title: str = "", what: str = "queueing delay", of: str = OF) -> Figure:
+    """Draw distributions as `cdf` does, in one panel per title of ``by_title``."""
+    labels = list(dict.fromkeys(label for distributions in by_title.values() for label, _ in distributions))
     looks = style.looks_by_label(labels)
     with style.look():
-        figure, places = panels.grid(list(runs), 2.1, 3.6)
-        axis = axis_for([percentiles for own in runs.values() for _, percentiles in own], 100)
+        figure, places = panels.grid(list(by_title), 2.1, 3.6)
+        axis = axis_for([percentiles for distributions in by_title.values() for _, percentiles in distributions], 100)
         style.log_ms(places[0], "x", axis.low, axis.high, fine=len(places) == 1)
         places[0].set_ylim(0, 101)
         panels.label_axes(places, f"{what} (ms)", panels.wrapped(f"{of} (%)", 60 if len(places) == 1 else 20))
         below: list[str] = []
         curves = []
-        for ax, (panel, own) in zip(places, runs.items(), strict=True):
-            for label, percentiles in own:
+        for ax, (panel, distributions) in zip(places, by_title.items(), strict=True):
+            for label, percentiles in distributions:
                 if percentiles[-1] < axis.low:
                     below.append(f"{label}{f' ({panel})' if panel else ''}")
                 else:

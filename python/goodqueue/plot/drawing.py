@@ -32,29 +32,29 @@ COLUMNS = 4
 
 def of_runs(
     kind: str,
-    found: Runs,
-    asked: Sequence[str],
+    runs: Runs,
+    wanted_metrics: Sequence[str],
     by: str | None,
     x: str | None,
     title: str = "",
     window: law.Window = (None, None),
 ) -> "Figure":
-    """Return the figure of ``kind`` of the runs ``found``. ``by`` may be several keys, separated by commas.
+    """Return the figure of ``kind`` of ``runs``. ``by`` may be several keys, separated by commas.
 
     ``window`` is the time that figures over time show.
 
     Raises UserError if there is no such metric, if no record has it, or if the figure would be too full.
     """
-    keys = [selection.key_of(found, key.strip(), "--by") for key in (by or "").split(",") if key.strip()]
+    keys = [selection.key_of(runs, key.strip(), "--by") for key in (by or "").split(",") if key.strip()]
     if kind == "lines":
-        return lines(found, asked, keys, x, title)
-    groups = selection.groups(found, keys)
+        return lines(runs, wanted_metrics, keys, x, title)
+    groups = selection.groups(runs, keys)
     if kind not in ("air", "law", "tree"):
-        check(kind, found, groups, len(asked) or 1)
-    return draw(kind, groups, asked, title, window)
+        check(kind, runs, groups, len(wanted_metrics) or 1)
+    return draw(kind, groups, wanted_metrics, title, window)
 
 
-def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> None:
+def check(kind: str, runs: Runs, groups: Sequence[Group], series: int = 1) -> None:
     """Refuse an unreadable figure. Raises UserError with the counts and the keys that differ."""
     most = ROWS if kind in ("box", "bar", "jain") else LINES
     what = {"box": "boxes", "bar": "bars", "jain": "rows", "ellipse": "ellipses"}.get(kind, "lines")
@@ -67,27 +67,27 @@ def check(kind: str, found: Runs, groups: Sequence[Group], series: int = 1) -> N
         accepted += f", and {PANELS} with the {series} series"
     raise UserError(
         f"plot {kind}",
-        f"found {count} {what} in {places} panel{'s' if places > 1 else ''}, for these differ: {found.said()}; "
+        f"found {count} {what} in {places} panel{'s' if places > 1 else ''}, for these differ: {runs.said()}; "
         f"accepted: {accepted}, by --where KEY=VALUE or --by KEY",
     )
 
 
 def draw(
-    kind: str, groups: Sequence[Group], asked: Sequence[str], title: str, window: law.Window = (None, None)
+    kind: str, groups: Sequence[Group], keys: Sequence[str], title: str, window: law.Window = (None, None)
 ) -> "Figure":
-    """Return the figure of ``groups``. Without a metric in ``asked`` it shows the loaded direction.
+    """Return the figure of ``groups``. Without a metric in ``keys`` it shows the loaded direction.
 
     Raises UserError if there is no such metric, or no record has it.
     """
     if kind == "time":
-        return _time(groups, asked, title, window)
+        return _time(groups, keys, title, window)
     if kind == "law":
         return _law(groups, window, title)
     if kind == "air":
         return _air(groups, title)
     if kind == "tree":
         return _tree(groups, title)
-    name = asked[0] if asked else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
+    name = keys[0] if keys else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
     drawn: Figure | None
     if kind == "ellipse":
         drawn, name = ellipse.figure(groups, title), "both goodput and latency (of pings, or of the queue)"
@@ -111,11 +111,11 @@ def _cdf(groups: Sequence[Group], name: str, title: str) -> "Figure | None":
     if name not in DISTRIBUTIONS:
         raise UserError("--metric", f"found {quoted(name)}; accepted: {', '.join(DISTRIBUTIONS)}")
     of = "round trips that took no longer" if name == "ping_rtt_ms" else delay.OF
-    found: dict[str, list[tuple[str, Sequence[float]]]] = {}
+    distributions: dict[str, list[tuple[str, Sequence[float]]]] = {}
     for group in groups:
         if pooled := percentiles(group, name):
-            found.setdefault(group.panel, []).append((group.label, pooled))
-    return delay.cdfs(found, title, distribution(name, groups), of) if found else None
+            distributions.setdefault(group.panel, []).append((group.label, pooled))
+    return delay.cdfs(distributions, title, distribution(name, groups), of) if distributions else None
 
 
 def _air(groups: Sequence[Group], title: str) -> "Figure":
@@ -151,14 +151,16 @@ def _law(groups: Sequence[Group], window: law.Window, title: str) -> "Figure":
 def _check_window(groups: Sequence[Group], window: law.Window) -> None:
     """Refuse a window without any time of the runs in it. Raises UserError."""
     begin, end = window
-    times = [at for group in groups for one in group.records for at in (one.get("series") or {"time_s": []})["time_s"]]
+    times = [
+        at for group in groups for record in group.records for at in (record.get("series") or {"time_s": []})["time_s"]
+    ]
     if times and not any((begin is None or at >= begin) and (end is None or at <= end) for at in times):
-        said = " ".join(f"{name} {at:g}s" for name, at in (("--from", begin), ("--to", end)) if at is not None)
-        raise UserError(said, f"found no time of these runs; accepted: within {min(times):g}s to {max(times):g}s")
+        options = " ".join(f"{name} {at:g}s" for name, at in (("--from", begin), ("--to", end)) if at is not None)
+        raise UserError(options, f"found no time of these runs; accepted: within {min(times):g}s to {max(times):g}s")
 
 
-def _time(groups: Sequence[Group], asked: Sequence[str], title: str, window: law.Window) -> "Figure":
-    names = list(asked) or [directed("delay_ms", groups), *hop_delays(groups)]
+def _time(groups: Sequence[Group], keys: Sequence[str], title: str, window: law.Window) -> "Figure":
+    names = list(keys) or [directed("delay_ms", groups), *hop_delays(groups)]
     if twice := [name for name in names if names.count(name) > 1]:
         raise UserError("--metric", f"found {quoted(twice[0])} twice; accepted: each once")
     for name in names:
@@ -167,7 +169,7 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str, window: law
         there = available(groups)
         if not there:
             raise UserError("plot time", f"no record has {name}; accepted: runs with --set series.interval=200ms")
-        more = "" if any(is_law(one) for one in there) else "; of the law, runs with --set series.law=true"
+        more = "" if any(is_law(name) for name in there) else "; of the law, runs with --set series.law=true"
         raise UserError("--metric", f"found {quoted(name)}; accepted of these records: {', '.join(there)}{more}")
     _check_window(groups, window)
     drawn = course.figure(groups, names, title, window)
@@ -175,7 +177,7 @@ def _time(groups: Sequence[Group], asked: Sequence[str], title: str, window: law
     return drawn
 
 
-def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
+def lines(runs: Runs, keys: Sequence[str], by: Sequence[str], across: str | None, title: str) -> "Figure":
     """Return the figure of a metric along the key ``across``, or along the numeric key with the most values.
 
     A parameter of the qdiscs' lines (``bottleneck.qdisc.target``) is such a key, too. The lines are the values of
@@ -183,29 +185,29 @@ def lines(found: Runs, asked: Sequence[str], by: Sequence[str], across: str | No
     UserError.
     """
     if across:
-        found = selection.with_parameter(found, across)
-    x = selection.key_of(found, across, "--x") if across else _longest(found, by)
-    lines_are = list(by) or _lines_of(found, x)
+        runs = selection.with_parameter(runs, across)
+    x = selection.key_of(runs, across, "--x") if across else _longest(runs, by)
+    lines_are = list(by) or _lines_of(runs, x)
     if x in lines_are:
-        raise UserError("--by", f"found {x}, which goes across; accepted: {_others(found, x)}")
-    groups = selection.groups(found, lines_are, [x])
-    check("lines", found, groups)
-    (metric,) = numbers.find(list(asked) or [directed("delay_mean_ms", groups)])
-    named: dict[str, dict[str, along.Estimates]] = {}
-    at = {id(record): run.get(x, NONE) for record, run in zip(found.records, found.at, strict=True)}
+        raise UserError("--by", f"found {x}, which goes across; accepted: {_others(runs, x)}")
+    groups = selection.groups(runs, lines_are, [x])
+    check("lines", runs, groups)
+    (metric,) = numbers.find(list(keys) or [directed("delay_mean_ms", groups)])
+    by_title: dict[str, dict[str, along.Estimates]] = {}
+    at = {id(record): run.get(x, NONE) for record, run in zip(runs.records, runs.at, strict=True)}
     for group in groups:
-        runs: dict[str, list[Record]] = {}
+        repeats: dict[str, list[Record]] = {}
         for record in group.records:
-            runs.setdefault(at[id(record)], []).append(record)
-        estimates = {value: _estimate(own, metric) for value, own in runs.items()}
-        named.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
-    if not any(one for own in named.values() for line in own.values() for one in line.values()):
+            repeats.setdefault(at[id(record)], []).append(record)
+        estimates = {value: _estimate(records, metric) for value, records in repeats.items()}
+        by_title.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
+    if not any(estimate for panel in by_title.values() for line in panel.values() for estimate in line.values()):
         raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
     called = metrics.label(metric, loaded(groups))
     if x in QDISCS:
-        return along.figure(named, found.named(x), "", metric, called, title)
-    same = {value: value for value in found.values(x)}
-    return along.figure(named, same, x.rpartition(".")[2], metric, called, title)
+        return along.figure(by_title, runs.named(x), "", metric, called, title)
+    same = {value: value for value in runs.values(x)}
+    return along.figure(by_title, same, x.rpartition(".")[2], metric, called, title)
 
 
 def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:
@@ -214,19 +216,19 @@ def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:
     return measured.estimate(values, metric.key, measured.is_nil(values))
 
 
-def _longest(found: Runs, by: Sequence[str]) -> str:
+def _longest(runs: Runs, by: Sequence[str]) -> str:
     """Return the default key to draw along: the numeric key with the most values."""
-    numeric = [key for key in found.differ if key not in by and quantities(found.values(key)) is not None]
+    numeric = [key for key in runs.differ if key not in by and quantities(runs.values(key)) is not None]
     if not numeric:
-        accepted = f"--x with one of {found.said()}" if found.differ else "runs that differ in a key"
+        accepted = f"--x with one of {runs.said()}" if runs.differ else "runs that differ in a key"
         raise UserError("plot lines", f"found no key with several numbers to go along; accepted: {accepted}")
-    return max(numeric, key=lambda key: len(found.values(key)))
+    return max(numeric, key=lambda key: len(runs.values(key)))
 
 
-def _lines_of(found: Runs, x: str) -> list[str]:
-    others = [key for key in found.differ if key != x]
+def _lines_of(runs: Runs, x: str) -> list[str]:
+    others = [key for key in runs.differ if key != x]
     return next(([key] for key in (*QDISCS, *others) if key in others), [])
 
 
-def _others(found: Runs, x: str) -> str:
-    return ", ".join(key for key in found.differ if key != x) or "no --by"
+def _others(runs: Runs, x: str) -> str:
+    return ", ".join(key for key in runs.differ if key != x) or "no --by"

@@ -22,39 +22,39 @@ LOGARITHMIC = 5.0
 """The axis of latency is logarithmic if the ratio of the largest to the smallest latency is above this."""
 
 
-def figure(found: Sequence[Group], title: str = "") -> Figure | None:
+def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
     """Draw the figure of Winstein and Balakrishnan (2013). Returns None if no run has both latency and goodput.
 
     The ellipse is one standard deviation of the two-dimensional normal distribution that is likeliest for the runs.
     If the axis of latency is logarithmic, the distribution is of the logarithm. Groups with a panel of their own
     stand in panels, each with its own axes: an ellipse at 10 ms and one at 200 ms would both be points on the same.
     """
-    across, up = latency(found), goodput(found)
+    across, up = latency(groups), goodput(groups)
     if across is None:
         return None
     points = [
-        [(x, y) for one in group.records if (x := across.pick(one)) and (y := up.pick(one)) is not None]
-        for group in found
+        [(x, y) for record in group.records if (x := across.pick(record)) and (y := up.pick(record)) is not None]
+        for group in groups
     ]
     if not any(points):
         return None
-    named: dict[str, list[tuple[str, Cloud]]] = {}
-    for group, own in zip(found, points, strict=True):
-        named.setdefault(group.panel, []).append((group.label, own))
-    labels = labels_of(found)
+    by_title: dict[str, list[tuple[str, Cloud]]] = {}
+    for group, cloud in zip(groups, points, strict=True):
+        by_title.setdefault(group.panel, []).append((group.label, cloud))
+    labels = labels_of(groups)
     looks = style.looks_by_label(labels)
     with style.look():
-        drawn, places = panels.grid(list(named), 2.3, 3.8, is_shared=False)
+        drawn, places = panels.grid(list(by_title), 2.3, 3.8, is_shared=False)
         curves: list[Curve] = []
-        for ax, own_named in zip(places, named.values(), strict=True):
-            if any(own for _, own in own_named):
+        for ax, own_named in zip(places, by_title.values(), strict=True):
+            if any(cloud for _, cloud in own_named):
                 curves += clouds(ax, own_named, looks=[looks[label] for label, _ in own_named])
         words = f"{across.label} ({across.unit}), less to the right"
         panels.label_axes(places, words if len(places) == 1 else _brief(across), f"{up.label} ({up.unit})")
         better(places[0])
         own_axes = " Each panel has its own axes." if len(places) > 1 else ""
         marks = "Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more)"
-        style.note(drawn, f"{marks}. {repeats(found)}.{own_axes}")
+        style.note(drawn, f"{marks}. {repeats(groups)}.{own_axes}")
         name_curves(drawn, places, curves, labels, title)
     return drawn
 
@@ -72,7 +72,7 @@ def better(ax: Axes) -> None:
 
 def clouds(
     ax: Axes,
-    named: Sequence[tuple[str, Cloud]],
+    clouds: Sequence[tuple[str, Cloud]],
     medians: bool = False,
     looks: Sequence[Look] | None = None,
 ) -> list[Curve]:
@@ -81,22 +81,22 @@ def clouds(
     The large mark is the mean, or with ``medians`` the median of either axis. A cloud without runs is not drawn, but
     at least one must have some.
     """
-    every = [point for _, own in named for point in own]
+    every = [point for _, cloud in clouds for point in cloud]
     logarithmic = _is_logarithmic(every)
-    outlines = [outline(own, logarithmic) for _, own in named]
+    outlines = [outline(cloud, logarithmic) for _, cloud in clouds]
     _limits(ax, [*every, *(point for edge in outlines for point in edge)], logarithmic)
     curves = []
-    found = looks or style.looks([label for label, _ in named])
-    for (label, own), edge, look in zip(named, outlines, found, strict=True):
-        if not own:
+    drawn_looks = looks or style.looks([label for label, _ in clouds])
+    for (label, cloud), edge, look in zip(clouds, outlines, drawn_looks, strict=True):
+        if not cloud:
             continue
         if edge:
             ax.add_patch(
                 Polygon(edge, closed=True, facecolor=f"{look.colour}2e", edgecolor=look.colour, lw=1.2, ls=look.line)
             )
         runs, mean = look.marks(3.5), look.marks(6.5)
-        ax.plot(*zip(*own, strict=True), ls="", color=look.colour, alpha=0.5, **{**runs, "markeredgewidth": 0})
-        middle = _medians(own) if medians else _centre(own, logarithmic)
+        ax.plot(*zip(*cloud, strict=True), ls="", color=look.colour, alpha=0.5, **{**runs, "markeredgewidth": 0})
+        middle = _medians(cloud) if medians else _centre(cloud, logarithmic)
         rim = "white" if look.filled else look.colour
         (mark,) = ax.plot(*middle, ls="", color=look.colour, **{**mean, "markeredgecolor": rim, "markeredgewidth": 0.8})
         around = edge or [middle]

@@ -30,11 +30,11 @@ def figure(words: Mapping[str, Sequence[tuple[str, float]]], numbers: Mapping[st
             ax.invert_yaxis()
             ax.set_xlim(0, 1)
             ax.set_xlabel("probability")
-        for ax, one in zip(places[len(words) :], numbers.values(), strict=True):
-            widths = [end - begin for begin, end in zip(one.edges, one.edges[1:], strict=False)]
-            ax.bar(one.edges[:-1], one.chances, width=widths, align="edge", color=FULL)
-            if one.is_log:
+        for ax, histogram in zip(places[len(words) :], numbers.values(), strict=True):
+            widths = [end - begin for begin, end in zip(histogram.edges, histogram.edges[1:], strict=False)]
+            ax.bar(histogram.edges[:-1], histogram.chances, width=widths, align="edge", color=FULL)
+            if histogram.is_log:
                 ax.set_xscale("log")
-            ax.set_xlabel(one.unit or "value")
+            ax.set_xlabel(histogram.unit or "value")
             ax.set_ylabel("probability")
     return drawn

@@ -122,8 +122,8 @@ def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
         size = text.get_window_extent(renderer)
         cost, box = _best(paths, index, size.width, size.height, frame, taken)
         if cost > UNCLEAR:
-            for one in texts:
-                one.remove()
+            for drawn in texts:
+                drawn.remove()
             return False
         x, y = ax.transData.inverted().transform((box.left, box.bottom)).tolist()
         text.set_transform(ax.transData)
@@ -156,10 +156,10 @@ def _around(x: float, y: float, width: float, height: float) -> list[Box]:
 
 
 def _cost(
-    box: Box, frame: Box, own: Sequence[list[float]], others: Sequence[tuple[float, float]], taken: Sequence[Box]
+    box: Box, frame: Box, points: Sequence[list[float]], others: Sequence[tuple[float, float]], taken: Sequence[Box]
 ) -> float:
     """Return the cost of a place: covered points and labels, parts outside the axes, and another curve nearby."""
-    hidden = sum(box.holds(x, y) for x, y in own) + sum(box.holds(x, y) for x, y in others)
+    hidden = sum(box.holds(x, y) for x, y in points) + sum(box.holds(x, y) for x, y in others)
     clashes = sum(box.meets(other) for other in taken)
     doubtful = any(box.holds(x, y, margin=12) for x, y in others)
     return 2.0 * hidden + 100.0 * clashes + 100.0 * (not box.within(frame)) + doubtful

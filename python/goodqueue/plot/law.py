@@ -32,38 +32,38 @@ Window = tuple[float | None, float | None]
 """Begin and end of what is drawn, in seconds of the run."""
 
 
-def has(found: Sequence[Group]) -> bool:
+def has(groups: Sequence[Group]) -> bool:
     """Return whether the first run of each group has the delay over time."""
-    return bool(found) and all(_delays(group.records[0], directed("delay_ms", found)) for group in found)
+    return bool(groups) and all(_delays(group.records[0], directed("delay_ms", groups)) for group in groups)
 
 
-def figure(found: Sequence[Group], window: Window, title: str = "") -> Figure | None:
+def figure(groups: Sequence[Group], window: Window, title: str = "") -> Figure | None:
     """Draw the first run of each group. Returns None if one has no time series of its queue."""
-    if not has(found):
+    if not has(groups):
         return None
-    what = directed("delay_ms", found)
+    what = directed("delay_ms", groups)
     direction = metrics.split(what)[0]
-    rows = [(group, name) for group in found for name in (what, *_count(group.records[0], direction))]
-    looks = style.looks([group.label for group in found])
+    rows = [(group, name) for group in groups for name in (what, *_count(group.records[0], direction))]
+    looks = style.looks([group.label for group in groups])
     with style.look():
         drawn = style.new_figure(0.9 + 1.45 * len(rows))
         axes = drawn.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0].tolist()
-        handles, names = _legend({target_ms(group.records[0], direction) for group in found} - {None})
+        handles, names = _legend({target_ms(group.records[0], direction) for group in groups} - {None})
         for ax, (group, name) in zip(axes, rows, strict=True):
-            look = looks[found.index(group)]
+            look = looks[groups.index(group)]
             if name == what:
                 _delay(ax, group.records[0], what, look.colour, window)
-                ax.set_title(group.label if len(found) > 1 else "", fontsize=style.size(9))
+                ax.set_title(group.label if len(groups) > 1 else "", fontsize=style.size(9))
             else:
                 at, values = _within(series(group.records[0], name), window)
                 ax.step(at, values, where="post", color=look.colour, lw=1.2)
                 ax.set_ylim(bottom=0)
             words, unit = described(name, [group])
             ax.set_ylabel(f"{words} ({unit})" if unit else words)
-        axes[0].set_xlim(*_ends(found, what, window))
+        axes[0].set_xlim(*_ends(groups, what, window))
         axes[-1].set_xlabel("time (s)")
-        seeds = sorted({group.records[0]["seed"] for group in found})
-        style.note(drawn, f"A single run, seed {', '.join(map(str, seeds))}. {_marks(found[0].records[0])}")
+        seeds = sorted({group.records[0]["seed"] for group in groups})
+        style.note(drawn, f"A single run, seed {', '.join(map(str, seeds))}. {_marks(groups[0].records[0])}")
         panels.legend(drawn, handles, names, title)
         panels.settle(drawn)
     return drawn
@@ -83,34 +83,34 @@ def _delays(record: Record, what: str) -> tuple[list[float], list[float | None]]
     return series(record, what)
 
 
-def _within(found: tuple[list[float], list[float | None]] | None, window: Window) -> tuple[list[float], list[float]]:
+def _within(samples: tuple[list[float], list[float | None]] | None, window: Window) -> tuple[list[float], list[float]]:
     """Return times and values within ``window``. A missing value is nan, which leaves a gap."""
     begin, end = window
-    kept = [
+    points = [
         (at, float("nan") if value is None else value)
-        for at, value in zip(*(found or ([], [])), strict=True)
+        for at, value in zip(*(samples or ([], [])), strict=True)
         if (begin is None or at >= begin) and (end is None or at <= end)
     ]
-    return [at for at, _ in kept], [value for _, value in kept]
+    return [at for at, _ in points], [value for _, value in points]
 
 
 def drops(record: Record, direction: str, window: Window) -> list[float]:
     """Return the ends of the intervals in which a packet of a flow in direction `direction` was dropped or lost."""
-    found = record.get("series")
-    if found is None:
+    series = record.get("series")
+    if series is None:
         return []
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
-    own = [flow.get("dropped_packets", []) for flow in found["flows"] if directions.get(flow["name"]) == direction]
-    counts: list[float | None] = [float(sum(some)) for some in zip(*own, strict=True)]
-    at, values = _within((found["time_s"], counts) if counts else None, window)
+    dropped = [flow.get("dropped_packets", []) for flow in series["flows"] if directions.get(flow["name"]) == direction]
+    counts: list[float | None] = [float(sum(some)) for some in zip(*dropped, strict=True)]
+    at, values = _within((series["time_s"], counts) if counts else None, window)
     return [time for time, value in zip(at, values, strict=True) if value]
 
 
 def target_ms(record: Record, direction: str) -> float | None:
     """Return the target in the queue's line, or None if its law has none."""
     words = record["queues"][direction]["qdisc"].split()
-    found = next((quantity(value) for word, value in pairwise(words) if word == "target"), None)
-    return found[0] if found and found[1] == "ms" else None
+    target = next((quantity(value) for word, value in pairwise(words) if word == "target"), None)
+    return target[0] if target and target[1] == "ms" else None
 
 
 def _delay(ax: Axes, record: Record, what: str, colour: str, window: Window) -> None:
@@ -124,8 +124,10 @@ def _delay(ax: Axes, record: Record, what: str, colour: str, window: Window) -> 
     times = drops(record, direction, window)
     top = 1.15 * max(high, (target or 0) * 1.2, 0.1)
     if times:
-        known = [(time, value) for time, value in zip(at, values, strict=True) if not math.isnan(value)] or [(0.0, 0.0)]
-        heights = np.interp(times, [time for time, _ in known], [value for _, value in known])
+        points = [(time, value) for time, value in zip(at, values, strict=True) if not math.isnan(value)] or [
+            (0.0, 0.0)
+        ]
+        heights = np.interp(times, [time for time, _ in points], [value for _, value in points])
         ax.plot(times, heights, ls="", marker="v", ms=4.5, color=DROP, mew=0)
     ax.set_ylim(0, top)
 
@@ -144,8 +146,8 @@ def _marks(record: Record) -> str:
     return f"Drops are marked at the end of their {step * 1e3:g} ms." if step else ""
 
 
-def _ends(found: Sequence[Group], what: str, window: Window) -> tuple[float, float]:
+def _ends(groups: Sequence[Group], what: str, window: Window) -> tuple[float, float]:
     """Return the ends of the axis of time: the window, or the ends of the series."""
-    times = [at for group in found for at in (_delays(group.records[0], what) or ([0.0, 1.0], []))[0]]
+    times = [at for group in groups for at in (_delays(group.records[0], what) or ([0.0, 1.0], []))[0]]
     begin, end = window
     return (min(times) if begin is None else begin), (max(times) if end is None else end)

@@ -109,23 +109,23 @@ def looks(labels: Sequence[str]) -> list[Look]:
     that name, has this look unchanged. Further labels of the same discipline keep its hue and marker. All other
     labels take looks in order, as do disciplines written in Python (``FILE.py:CLASS``).
     """
-    found: dict[int, Look] = {}
-    own: dict[str, list[int]] = {}
+    by_index: dict[int, Look] = {}
+    by_name: dict[str, list[int]] = {}
     for index, label in enumerate(labels):
-        own.setdefault(_name(label), []).append(index)
+        by_name.setdefault(_name(label), []).append(index)
     for name, (colour, marker, line) in DISCIPLINES.items():
-        bare_first = sorted(own.pop(name, ()), key=lambda index: len(labels[index].split()) > 1)
+        bare_first = sorted(by_name.pop(name, ()), key=lambda index: len(labels[index].split()) > 1)
         for variant, index in enumerate(bare_first):
-            found[index] = _variant(colour, marker, line, variant)
-    free = _others({(look.colour, look.marker) for look in found.values()})
+            by_index[index] = _variant(colour, marker, line, variant)
+    free = _others({(look.colour, look.marker) for look in by_index.values()})
     for index, label in enumerate(labels):
-        if index in found:
+        if index in by_index:
             continue
-        kin = own[_name(label)] if ".py:" in _name(label) else [index]
+        kin = by_name[_name(label)] if ".py:" in _name(label) else [index]
         base = next(free)
-        for variant, place in enumerate(kin):
-            found[place] = _variant(base.colour, base.marker, base.line, variant)
-    return [found[index] for index in range(len(labels))]
+        for variant, cousin in enumerate(kin):
+            by_index[cousin] = _variant(base.colour, base.marker, base.line, variant)
+    return [by_index[index] for index in range(len(labels))]
 
 
 def looks_by_label(labels: Sequence[str]) -> dict[str, Look]:
@@ -140,8 +140,8 @@ def look_of(name: str) -> Look:
 
 def _name(label: str) -> str:
     """Return a label's first word: the discipline of ``codel, 10ms``, ``codel target 20ms``, ``codel (kernel)``."""
-    stab, own = discipline.split_stab(label)
-    label = " ".join(own) if stab and own else label
+    stab, rest = discipline.split_stab(label)
+    label = " ".join(rest) if stab and rest else label
     match = re.match(r"[^\s,]+", label)
     name = match[0] if match else label
     return ALIASES.get(name.lower(), name if ".py:" in name else name.lower())

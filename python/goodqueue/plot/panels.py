@@ -37,15 +37,17 @@ def titles(panels: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(panels))
 
 
-def grid(named: Sequence[str], height_in: float, single_in: float, is_shared: bool = True) -> tuple[Figure, list[Axes]]:
-    """Return a figure with one panel per title in ``named``. Call within `style.look`.
+def grid(
+    titles: Sequence[str], height_in: float, single_in: float, is_shared: bool = True
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure with one panel per title in ``titles``. Call within `style.look`.
 
     All panels share both axes if ``is_shared``. Otherwise each has its own.
 
     ``height_in`` is the height of a row of panels in inches. ``single_in`` is the height of a figure with one panel,
     which has no title.
     """
-    count = len(named)
+    count = len(titles)
     columns = _columns(count)
     rows = math.ceil(count / columns)
     figure = style.new_figure(
@@ -58,7 +60,7 @@ def grid(named: Sequence[str], height_in: float, single_in: float, is_shared: bo
         ax.tick_params(axis="x", labelbottom=True)  # the place below may be empty
     if count > 1:
         room = style.characters(0.9 * figure.get_size_inches()[0] / columns, 9)
-        for ax, title in zip(places, named, strict=False):
+        for ax, title in zip(places, titles, strict=False):
             ax.set_title(wrapped(title, room), fontsize=style.size(9))
             ax.tick_params(labelsize=style.size(8.5))
             leave_room(ax)
@@ -110,23 +112,23 @@ def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], titl
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
     short = [wrapped(name, style.characters(0.92 * figure.get_size_inches()[0], 9)) for name in names]
     for columns in range(min(6, len(names)), 0, -1):
-        made = figure.legend(
+        drawn = figure.legend(
             handles, short, loc="outside upper left", ncols=columns, frameon=False, fontsize=style.size(9),
             title=title or None, alignment="left",
             title_fontproperties={"weight": "bold", "size": style.size(10.5)}, columnspacing=1.4,
         )  # fmt: skip
-        box = made.get_window_extent(renderer)
+        box = drawn.get_window_extent(renderer)
         if columns == 1 or box.width <= figure.bbox.width - 10:
             style.grow(figure, box.height / figure.dpi)
             return
-        made.remove()
+        drawn.remove()
 
 
 def row_names(labels: Sequence[str]) -> list[str]:
     """Return a name for each row, wrapped if it is long and shortened if it is longer still. No two names are equal."""
     across = max(LEAST_NAME, min(NAME, style.characters(0.27 * style.width(), 10.5)))
-    found = naming.fit(labels, across * LINES)
-    return ["\n".join(textwrap.wrap(name, across, break_on_hyphens=False)) or name for name in found]
+    names = naming.fit(labels, across * LINES)
+    return ["\n".join(textwrap.wrap(name, across, break_on_hyphens=False)) or name for name in names]
 
 
 def row_height(names: Sequence[str]) -> float:
@@ -192,15 +194,15 @@ def _long(figure: Figure, places: Sequence[Axes], renderer: Any) -> Iterator[tup
 
 def _wrap(text: Text, room: float, renderer: Any) -> bool:
     """Wrap ``text`` into lines that fit ``room``. Returns whether it changed."""
-    said = text.get_text()
+    words = text.get_text()
     box = text.get_window_extent(renderer)
     length = box.height if text.get_rotation() == 90 else box.width
-    if not said or length <= room:
+    if not words or length <= room:
         return False
-    longest = max(map(len, said.split("\n")))
-    shorter = wrapped(" ".join(said.split()), max(8, int(longest * room / length)))
+    longest = max(map(len, words.split("\n")))
+    shorter = wrapped(" ".join(words.split()), max(8, int(longest * room / length)))
     text.set_text(shorter)
-    return shorter != said
+    return shorter != words
 
 
 def thin_ticks(figure: Figure, places: Sequence[Axes], renderer: Any = None) -> None:
@@ -231,7 +233,7 @@ def _thin(group: Sequence[Axes], across: bool, renderer: Any, taken: dict[int, l
     axis = _axis(group[0], across)
     ticks = [float(at) for at in axis.get_majorticklocs()]
     low, high = sorted(group[0].get_xlim() if across else group[0].get_ylim())
-    found: dict[float, list[tuple[int, Bbox]]] = {}
+    by_position: dict[float, list[tuple[int, Bbox]]] = {}
     for ax in group:
         spec = ax.get_subplotspec()
         row = -1 if spec is None else spec.rowspan.start
@@ -239,15 +241,15 @@ def _thin(group: Sequence[Axes], across: bool, renderer: Any, taken: dict[int, l
             if label.get_text() and label.get_visible() and low <= at <= high:
                 box = label.get_window_extent(renderer)
                 padded = Bbox.from_extents(box.x0 - 3, box.y0, box.x1 + 3, box.y1)
-                found.setdefault(at, []).append((row, padded))
-    order = sorted(found)
+                by_position.setdefault(at, []).append((row, padded))
+    order = sorted(by_position)
     if axis.get_scale() == "log":  # 10 is preferred to 5
         order.sort(key=lambda at: not math.log10(at).is_integer())
-    kept = []
+    shown = []
     for at in order:
-        if not any(box.overlaps(other) for row, box in found[at] for other in taken.get(row, [])):
-            kept.append(at)
-            for row, box in found[at]:
+        if not any(box.overlaps(other) for row, box in by_position[at] for other in taken.get(row, [])):
+            shown.append(at)
+            for row, box in by_position[at]:
                 taken.setdefault(row, []).append(box)
-    if len(kept) < len(found):
-        axis.set_ticks(sorted(kept))
+    if len(shown) < len(by_position):
+        axis.set_ticks(sorted(shown))

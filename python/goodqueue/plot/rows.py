@@ -28,9 +28,9 @@ class Place:
     look: Look
 
 
-def _begin(found: Sequence[Group], across: str, title: str) -> tuple[Figure, list[Axes], list[Place]]:
+def _begin(groups: Sequence[Group], across: str, title: str) -> tuple[Figure, list[Axes], list[Place]]:
     """Return a figure with one row per label in each panel, the first on top, and the place of each group."""
-    labels, titles = labels_of(found), panels.titles([group.panel for group in found])
+    labels, titles = labels_of(groups), panels.titles([group.panel for group in groups])
     names = panels.row_names(labels)
     height = max(0.42 if len(titles) == 1 else 0.3, panels.row_height(names) if len(titles) == 1 else 0.0)
     drawn, axes = panels.grid(titles, 0.75 + height * len(names), 1.15 + height * len(names))
@@ -46,11 +46,11 @@ def _begin(found: Sequence[Group], across: str, title: str) -> tuple[Figure, lis
     panels.label_axes(axes, across, "")
     if len(titles) > 1:
         panels.heading(drawn, title)
-    rows = [labels.index(group.label) for group in found]
+    rows = [labels.index(group.label) for group in groups]
     return (
         drawn,
         axes,
-        [Place(axes[titles.index(group.panel)], row, looks[row]) for group, row in zip(found, rows, strict=True)],
+        [Place(axes[titles.index(group.panel)], row, looks[row]) for group, row in zip(groups, rows, strict=True)],
     )
 
 
@@ -60,52 +60,54 @@ def _scale(ax: Axes, values: Sequence[float], unit: str) -> None:
         style.log_ms(ax, "x", min(values) / 1.4, max(values) * 1.4)
 
 
-def boxes(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | None:
+def boxes(groups: Sequence[Group], metric: Metric, title: str = "") -> Figure | None:
     """Draw a box for each group's runs by ``metric``: median, quartiles, Tukey's whiskers. None without values."""
-    values = [group.values(metric) for group in found]
+    values = [group.values(metric) for group in groups]
     if not any(values):
         return None
     with style.look():
-        drawn, axes, places = _begin(found, _named(metric, found), title)
-        _scale(axes[0], [value for own in values for value in own], metric.unit)
-        for place, own in zip(places, values, strict=True):
-            if own:
-                (box,) = boxplot_stats(own, whis=1.5)
-                _box(place, box)
+        drawn, axes, places = _begin(groups, _axis_label(metric, groups), title)
+        _scale(axes[0], [value for sample in values for value in sample], metric.unit)
+        for mark, sample in zip(places, values, strict=True):
+            if sample:
+                (box,) = boxplot_stats(sample, whis=1.5)
+                _box(mark, box)
         whiskers = "whiskers: the furthest runs within 1.5 box widths; circles: runs beyond"
-        style.note(drawn, f"Line: median of the runs; box: quartiles; {whiskers}. {repeats(found)}.")
+        style.note(drawn, f"Line: median of the runs; box: quartiles; {whiskers}. {repeats(groups)}.")
         panels.settle(drawn)
     return drawn
 
 
-def _named(metric: Metric, found: Sequence[Group]) -> str:
-    words = label(metric, loaded(found))
+def _axis_label(metric: Metric, groups: Sequence[Group]) -> str:
+    words = label(metric, loaded(groups))
     return f"{words} ({metric.unit})" if metric.unit else words
 
 
-def distribution_boxes(found: Sequence[Group], what: str, title: str = "") -> Figure | None:
+def distribution_boxes(groups: Sequence[Group], what: str, title: str = "") -> Figure | None:
     """Draw a box for each group's distribution (a key of `DISTRIBUTIONS`), all runs pooled. None without one."""
-    pooled = [percentiles(group, what) for group in found]
+    pooled = [percentiles(group, what) for group in groups]
     if not any(pooled):
         return None
     low, high = WHISKERS
     with style.look():
-        drawn, axes, places = _begin(found, f"{distribution(what, found)} (ms)", title)
-        _scale(axes[0], [max(own[at], 0.1) for own in pooled if own for at in WHISKERS], "ms")
-        for place, own in zip(places, pooled, strict=True):
-            if own:
-                box = {"med": own[50], "q1": own[25], "q3": own[75], "whislo": own[low], "whishi": own[high]}
-                _box(place, {**box, "fliers": []})
-        style.note(drawn, f"Line: median; box: quartiles; whiskers: p{low} and p{high}; runs pooled. {repeats(found)}.")
+        drawn, axes, places = _begin(groups, f"{distribution(what, groups)} (ms)", title)
+        _scale(axes[0], [max(p[at], 0.1) for p in pooled if p for at in WHISKERS], "ms")
+        for mark, p in zip(places, pooled, strict=True):
+            if p:
+                box = {"med": p[50], "q1": p[25], "q3": p[75], "whislo": p[low], "whishi": p[high]}
+                _box(mark, {**box, "fliers": []})
+        style.note(
+            drawn, f"Line: median; box: quartiles; whiskers: p{low} and p{high}; runs pooled. {repeats(groups)}."
+        )
         panels.settle(drawn)
     return drawn
 
 
-def _box(place: Place, box: dict[str, object]) -> None:
-    colour = place.look.colour
-    place.ax.bxp(
+def _box(mark: Place, box: dict[str, object]) -> None:
+    colour = mark.look.colour
+    mark.ax.bxp(
         [box],
-        positions=[place.row],
+        positions=[mark.row],
         orientation="horizontal",
         widths=0.5,
         patch_artist=True,
@@ -118,29 +120,33 @@ def _box(place: Place, box: dict[str, object]) -> None:
     )
 
 
-def bars(found: Sequence[Group], metric: Metric, title: str = "") -> Figure | None:
+def bars(groups: Sequence[Group], metric: Metric, title: str = "") -> Figure | None:
     """Draw the mean of ``metric`` over each group's runs as a bar, with its deviation. Returns None without values."""
-    values = [group.values(metric) for group in found]
+    values = [group.values(metric) for group in groups]
     if not any(values):
         return None
     with style.look():
-        drawn, axes, places = _begin(found, _named(metric, found), title)
-        shown = decimals(statistics.fmean(own) for own in values if own)
+        drawn, axes, places = _begin(groups, _axis_label(metric, groups), title)
+        shown = decimals(statistics.fmean(sample) for sample in values if sample)
         digits = shown if metric.decimals is None else metric.decimals
-        for place, own in zip(places, values, strict=True):
-            if not own:
+        for mark, sample in zip(places, values, strict=True):
+            if not sample:
                 continue
-            mean, deviation = statistics.fmean(own), statistics.stdev(own) if len(own) > 1 else 0.0
-            colour, ink = place.look.colour, place.look.ink
-            place.ax.barh(place.row, mean, 0.56, color=f"{colour}66", edgecolor=colour, linewidth=1.0)
-            place.ax.errorbar(mean, place.row, xerr=deviation, color=ink, capsize=3.5, elinewidth=1.4)
-            place.ax.annotate(
-                number(mean, digits), (mean + deviation, place.row), (6, 0), textcoords="offset points",
+            mean, deviation = statistics.fmean(sample), statistics.stdev(sample) if len(sample) > 1 else 0.0
+            colour, ink = mark.look.colour, mark.look.ink
+            mark.ax.barh(mark.row, mean, 0.56, color=f"{colour}66", edgecolor=colour, linewidth=1.0)
+            mark.ax.errorbar(mean, mark.row, xerr=deviation, color=ink, capsize=3.5, elinewidth=1.4)
+            mark.ax.annotate(
+                number(mean, digits), (mean + deviation, mark.row), (6, 0), textcoords="offset points",
                 va="center", fontsize=style.size(8.5), color=ink,
             )  # fmt: skip
-        reach = max(statistics.fmean(own) + (statistics.stdev(own) if len(own) > 1 else 0.0) for own in values if own)
+        reach = max(
+            statistics.fmean(sample) + (statistics.stdev(sample) if len(sample) > 1 else 0.0)
+            for sample in values
+            if sample
+        )
         axes[0].set_xlim(0, reach * (1.13 if len(axes) == 1 else 1.35) or 1.0)  # the numbers stand beyond the bars
-        style.note(drawn, f"Bar: mean of the runs; line: ± 1 standard deviation. {repeats(found)}.")
+        style.note(drawn, f"Bar: mean of the runs; line: ± 1 standard deviation. {repeats(groups)}.")
         panels.settle(drawn)
         _make_room(drawn, axes)
     return drawn
@@ -161,31 +167,36 @@ def _make_room(figure: Figure, axes: Sequence[Axes]) -> None:
         axes[0].set_xlim(low, high + (high - low) * (beyond + 0.02))
 
 
-def jain(found: Sequence[Group], title: str = "") -> Figure | None:
+def jain(groups: Sequence[Group], title: str = "") -> Figure | None:
     """Draw Jain's index of the flows' goodput: mean and 95 % confidence interval. Returns None without values."""
-    values = [[v for one in group.records if (v := one["fairness"]["jain_goodput"]) is not None] for group in found]
+    values = [
+        [v for record in group.records if (v := record["fairness"]["jain_goodput"]) is not None] for group in groups
+    ]
     if not any(values):
         return None
-    estimates = [stats.estimate(own) for own in values]
+    estimates = [stats.estimate(sample) for sample in values]
     with style.look():
-        drawn, axes, places = _begin(found, "Jain's index of the flows' goodput (1: equal shares)", title)
-        for place, own, one in zip(places, values, estimates, strict=True):
-            if one is None:
+        drawn, axes, places = _begin(groups, "Jain's index of the flows' goodput (1: equal shares)", title)
+        for mark, sample, estimate in zip(places, values, estimates, strict=True):
+            if estimate is None:
                 continue
-            ax, colour, row = place.ax, place.look.colour, place.row
-            ax.plot(own, [row] * len(own), "|", color=colour, ms=8, alpha=0.6, mew=0.9)
-            ends = [max(0.0, one.mean - (one.half_width or 0)), min(1.0, one.mean + (one.half_width or 0))]
+            ax, colour, row = mark.ax, mark.look.colour, mark.row
+            ax.plot(sample, [row] * len(sample), "|", color=colour, ms=8, alpha=0.6, mew=0.9)
+            ends = [
+                max(0.0, estimate.mean - (estimate.half_width or 0)),
+                min(1.0, estimate.mean + (estimate.half_width or 0)),
+            ]
             ax.plot(ends, [row, row], color=colour, lw=2.2)
-            ax.plot(one.mean, row, color=colour, **place.look.marks(6.5))
+            ax.plot(estimate.mean, row, color=colour, **mark.look.marks(6.5))
             ax.annotate(
-                number(one.mean, 3), (one.mean, row), (0, 6), textcoords="offset points", ha="center",
-                fontsize=style.size(8.5), color=place.look.ink,
+                number(estimate.mean, 3), (estimate.mean, row), (0, 6), textcoords="offset points", ha="center",
+                fontsize=style.size(8.5), color=mark.look.ink,
             )  # fmt: skip
-        least = min(min(own) for own in values if own)
+        least = min(min(sample) for sample in values if sample)
         axes[0].set_xlim(max(0.0, 1 - 1.25 * max(1 - least, 0.04)), 1.0 + 0.06 * max(1 - least, 0.04))
         for ax in axes:
             ax.axvline(1, color="#999999", lw=0.9, zorder=0)
-        style.note(drawn, f"Mark: mean; bar: its 95 % confidence interval; strokes: runs. {repeats(found)}.")
+        style.note(drawn, f"Mark: mean; bar: its 95 % confidence interval; strokes: runs. {repeats(groups)}.")
         panels.settle(drawn)
         _make_room(drawn, axes)
     return drawn

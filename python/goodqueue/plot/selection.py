@@ -65,9 +65,9 @@ class Runs:
 def runs(records: Sequence[Record]) -> Runs:
     """Return ``records`` with the keys that distinguish them."""
     at: list[dict[str, str]] = []
-    for one in records:
-        found = dict(_flat(one["scenario"], ""))
-        at.append({**found, "engine": str(one["engine"]), "version": str(one["version"])})
+    for record in records:
+        keys = dict(_flat(record["scenario"], ""))
+        at.append({**keys, "engine": str(record["engine"]), "version": str(record["version"])})
     _drop_limits(at)
     return Runs(records, at, _telling(at))
 
@@ -92,14 +92,14 @@ def _telling(at: Sequence[Run]) -> list[str]:
     """
     every = list(dict.fromkeys(key for run in at for key in run if key != "seed"))
     every.sort(key=lambda key: (key == "version", key.count(".")))
-    kept: list[str] = []
+    chosen: list[str] = []
     apart: list[tuple[str, ...]] = [() for _ in at]
     for key in every:
-        finer = [(*found, run.get(key, NONE)) for found, run in zip(apart, at, strict=True)]
+        finer = [(*values, run.get(key, NONE)) for values, run in zip(apart, at, strict=True)]
         if len(set(finer)) > len(set(apart)):
-            kept.append(key)
+            chosen.append(key)
             apart = finer
-    return kept
+    return chosen
 
 
 def _drop_limits(at: Sequence[dict[str, str]]) -> None:
@@ -114,112 +114,112 @@ def _drop_limits(at: Sequence[dict[str, str]]) -> None:
 def _unlimited(line: str) -> str:
     words = line.split()
     if "limit" in words[:-1]:
-        place = words.index("limit")
-        del words[place : place + 2]
+        index = words.index("limit")
+        del words[index : index + 2]
     return " ".join(words)
 
 
-def with_parameter(found: Runs, asked: str) -> Runs:
+def with_parameter(runs: Runs, key: str) -> Runs:
     """Return the runs with a parameter of a qdisc's line as a key of its own, removed from the line.
 
-    ``asked`` is such a key, for example ``bottleneck.qdisc.target``. Any other key leaves the runs unchanged.
+    ``key`` is such a key, for example ``bottleneck.qdisc.target``. Any other key leaves the runs unchanged.
     """
-    line, _, name = asked.rpartition(".")
+    line, _, name = key.rpartition(".")
     line = SHORT.get(line, line)
 
     def taken_out(run: Run) -> Run:
         words = run.get(line, "").split()
         if line not in QDISCS or name not in words[1:-1]:
             return run
-        place = words.index(name, 1)
-        return {**run, line: " ".join(words[:place] + words[place + 2 :]), f"{line}.{name}": words[place + 1]}
+        index = words.index(name, 1)
+        return {**run, line: " ".join(words[:index] + words[index + 2 :]), f"{line}.{name}": words[index + 1]}
 
-    at = [taken_out(run) for run in found.at]
-    return Runs(found.records, at, _telling(at))
+    at = [taken_out(run) for run in runs.at]
+    return Runs(runs.records, at, _telling(at))
 
 
-def key_of(found: Runs, asked: str, option: str) -> str:
-    """Return the key that ``asked`` names: a dotted key, or its last word. Raises UserError."""
-    known = list(dict.fromkeys(key for run in found.at for key in run))
-    if asked in known:
-        return asked
-    first, dot, rest = asked.partition(".")
-    if (whole := f"{SHORT.get(first, first)}{dot}{rest}") in known:
+def key_of(runs: Runs, text: str, option: str) -> str:
+    """Return the key that ``text`` names: a dotted key, or its last word. Raises UserError."""
+    keys = list(dict.fromkeys(key for run in runs.at for key in run))
+    if text in keys:
+        return text
+    first, dot, rest = text.partition(".")
+    if (whole := f"{SHORT.get(first, first)}{dot}{rest}") in keys:
         return whole
-    ends = [key for key in known if key.rpartition(".")[2] == asked]
-    telling = [key for key in ends if key in found.differ]
+    ends = [key for key in keys if key.rpartition(".")[2] == text]
+    telling = [key for key in ends if key in runs.differ]
     if len(ends) == 1 or len(telling) == 1:
         return (telling or ends)[0]
     if ends:
-        raise UserError(option, f"found {quoted(asked)}, the last word of several; accepted: {', '.join(ends)}")
-    accepted = ", ".join([*found.differ, "seed"])
+        raise UserError(option, f"found {quoted(text)}, the last word of several; accepted: {', '.join(ends)}")
+    accepted = ", ".join([*runs.differ, "seed"])
     raise UserError(
-        option, f"found no key {quoted(asked)} in these runs; accepted: what differs ({accepted}), or others"
+        option, f"found no key {quoted(text)} in these runs; accepted: what differs ({accepted}), or others"
     )
 
 
-def where(found: Runs, conditions: Sequence[str]) -> Runs:
+def where(all_runs: Runs, conditions: Sequence[str]) -> Runs:
     """Return the runs that fulfil each of ``conditions``, ``KEY=VALUE[,VALUE]``, in the order of these values.
 
     Raises UserError.
     """
-    kept = list(range(len(found.records)))
+    chosen = list(range(len(all_runs.records)))
     for condition in conditions:
-        asked, equals, text = condition.partition("=")
+        name, equals, text = condition.partition("=")
         option = f"--where {condition}"
-        wanted = [" ".join(value.split()) for value in split(text, option)]
-        if not equals or "" in wanted:
+        values = [" ".join(value.split()) for value in split(text, option)]
+        if not equals or "" in values:
             raise UserError(option, "found no KEY=VALUE; accepted: as in rtt=10ms,50ms or bottleneck.qdisc=codel")
-        key = key_of(found, asked.strip(), option)
-        for value in wanted:
-            if not any(_fits(key, value, found.whole(at, key)) for at in range(len(found.records))):
-                names = ", ".join(found.values(key))
-                raise UserError(option, f"found no run with {asked.strip()} {quoted(value)}; accepted: {names}")
-        fitting = [(wanted_at, at) for at in kept if (wanted_at := _place(found, key, at, wanted)) is not None]
-        kept = [at for _, at in sorted(fitting, key=lambda pair: pair[0])]
-    if not kept:
-        raise UserError("--where", f"found no run that fulfils all; accepted: values of {found.said()}")
-    return runs([found.records[at] for at in kept]) if conditions else found
+        key = key_of(all_runs, name.strip(), option)
+        for value in values:
+            if not any(_fits(key, value, all_runs.whole(at, key)) for at in range(len(all_runs.records))):
+                names = ", ".join(all_runs.values(key))
+                raise UserError(option, f"found no run with {name.strip()} {quoted(value)}; accepted: {names}")
+        fitting = [(wanted_at, at) for at in chosen if (wanted_at := _place(all_runs, key, at, values)) is not None]
+        chosen = [at for _, at in sorted(fitting, key=lambda pair: pair[0])]
+    if not chosen:
+        raise UserError("--where", f"found no run that fulfils all; accepted: values of {all_runs.said()}")
+    return runs([all_runs.records[at] for at in chosen]) if conditions else all_runs
 
 
-def _place(found: Runs, key: str, at: int, wanted: Sequence[str]) -> int | None:
-    """Return which of the values ``wanted`` the run ``at`` has, or None."""
-    value = found.whole(at, key)
-    return next((place for place, asked in enumerate(wanted) if _fits(key, asked, value)), None)
+def _place(runs: Runs, key: str, at: int, values: Sequence[str]) -> int | None:
+    """Return which of the values ``values`` the run ``at`` has, or None."""
+    value = runs.whole(at, key)
+    return next((index for index, accepted in enumerate(values) if _fits(key, accepted, value)), None)
 
 
-def _fits(key: str, asked: str, value: str) -> bool:
-    """Return whether a run's ``value`` matches ``asked``. For a qdisc, only the given words of the line must match."""
+def _fits(key: str, accepted: str, value: str) -> bool:
+    """Return whether a run's ``value`` fits ``accepted``. For a qdisc, only the given words of the line must match."""
     if key.rpartition(".")[2] != "qdisc":
-        return same(asked, value)
-    (name, *words), (own, *line) = asked.split(), value.split() or [""]
-    return name == own and all(word in line for word in words)
+        return same(accepted, value)
+    (name, *words), (qdisc, *line) = accepted.split(), value.split() or [""]
+    return name == qdisc and all(word in line for word in words)
 
 
-def groups(found: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Group]:
+def groups(runs: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Group]:
     """Return the runs in groups of repeats: one group for each line of a figure, in each of its panels.
 
     The lines are the values of the keys ``by``. All other differences, except ``leave``, become panels. Without
     ``by`` the lines are all differences, and there is one panel.
     """
     if not by and not leave:
-        return stored.groups(found.records, results.labels(found.records))
-    panels = [key for key in found.differ if key not in by and key not in leave and _tells(found, key, [*by, *leave])]
-    names = {key: found.named(key) for key in (*by, *panels)}
-    ranks = {key: {value: at for at, value in enumerate(named)} for key, named in names.items()}
+        return stored.groups(runs.records, results.labels(runs.records))
+    panels = [key for key in runs.differ if key not in by and key not in leave and _tells(runs, key, [*by, *leave])]
+    names = {key: runs.named(key) for key in (*by, *panels)}
+    ranks = {key: {value: at for at, value in enumerate(labels)} for key, labels in names.items()}
     sorted_runs = sorted(
-        range(len(found.records)), key=lambda at: [ranks[key][found.at[at].get(key, NONE)] for key in (*panels, *by)]
+        range(len(runs.records)), key=lambda at: [ranks[key][runs.at[at].get(key, NONE)] for key in (*panels, *by)]
     )
-    made: dict[tuple[str, str], list[Record]] = {}
+    by_place: dict[tuple[str, str], list[Record]] = {}
     for at in sorted_runs:
-        own = {key: names[key][found.at[at].get(key, NONE)] for key in names}
-        place = ", ".join(own[key] for key in panels), ", ".join(own[key] for key in by)
-        made.setdefault(place, []).append(found.records[at])
-    return [Group(label or "all", own, panel) for (panel, label), own in made.items()]
+        labels = {key: names[key][runs.at[at].get(key, NONE)] for key in names}
+        cell = ", ".join(labels[key] for key in panels), ", ".join(labels[key] for key in by)
+        by_place.setdefault(cell, []).append(runs.records[at])
+    return [Group(label or "all", labels, panel) for (panel, label), labels in by_place.items()]
 
 
-def _tells(found: Runs, key: str, others: Sequence[str]) -> bool:
+def _tells(runs: Runs, key: str, others: Sequence[str]) -> bool:
     """Return whether ``key`` distinguishes runs that ``others`` do not."""
-    coarse = {tuple(run.get(other, NONE) for other in others) for run in found.at}
-    fine = {tuple(run.get(other, NONE) for other in (*others, key)) for run in found.at}
+    coarse = {tuple(run.get(other, NONE) for other in others) for run in runs.at}
+    fine = {tuple(run.get(other, NONE) for other in (*others, key)) for run in runs.at}
     return len(fine) > len(coarse)

@@ -41,48 +41,57 @@ UNITS = {"_ms": "ms", "_bytes": "bytes", "_packets": "packets", "_mbps": "Mbit/s
 """The unit of a series, by the suffix of its name."""
 
 
-def available(found: Sequence[Group]) -> list[str]:
+def available(groups: Sequence[Group]) -> list[str]:
     """Return the names of all series for which some record has a value, in a fixed order."""
-    records = [one for group in found for one in group.records]
+    records = [record for group in groups for record in group.records]
     names = [*QUEUES, *FLOWS, *PINGS]
     names += [of_direction(name, "up") for name in (*QUEUES, *FLOWS)]
-    names += [f"{HOP}{hop}.{name}" for one in records for hop in _hops(one) for name in QUEUES]
+    names += [f"{HOP}{hop}.{name}" for record in records for hop in _hops(record) for name in QUEUES]
     directions = [of_direction(name, direction) for direction in DIRECTIONS for name in STATIONS]
-    names += [f"{STATION}{station}.{name}" for one in records for station in _stations(one) for name in directions]
+    names += [
+        f"{STATION}{station}.{name}" for record in records for station in _stations(record) for name in directions
+    ]
     laws = {
-        of_direction(name, direction) for one in records for direction in DIRECTIONS for name in _law(one, direction)
+        of_direction(name, direction)
+        for record in records
+        for direction in DIRECTIONS
+        for name in _law(record, direction)
     }
-    return [name for name in dict.fromkeys((*names, *sorted(laws))) if any(series(one, name) for one in records)]
+    return [name for name in dict.fromkeys((*names, *sorted(laws))) if any(series(record, name) for record in records)]
 
 
-def hop_delays(found: Sequence[Group]) -> list[str]:
+def hop_delays(groups: Sequence[Group]) -> list[str]:
     """Return the names of the delay series of the links beside the bottleneck."""
-    names = (f"{HOP}{hop}.delay_ms" for group in found for one in group.records for hop in _hops(one))
-    return [name for name in dict.fromkeys(names) if any(series(one, name) for group in found for one in group.records)]
+    names = (f"{HOP}{hop}.delay_ms" for group in groups for record in group.records for hop in _hops(record))
+    return [
+        name
+        for name in dict.fromkeys(names)
+        if any(series(record, name) for group in groups for record in group.records)
+    ]
 
 
-def described(what: str, found: Sequence[Group]) -> tuple[str, str]:
+def described(what: str, groups: Sequence[Group]) -> tuple[str, str]:
     """Return an axis label for the series ``what``, and its unit: ``queueing delay, up``, ``ms``.
 
     The label names a queue's direction unless only the down queue is loaded, and that of flows unless all go down.
     """
     if what.startswith(HOP):
-        hop, own = _hop(what)
-        suffix = next((end for end in UNITS if own.endswith(end)), "")
-        return f"{QUEUES.get(own, own)}, {hop}", UNITS.get(suffix, "")
+        hop, rest = _hop(what)
+        suffix = next((end for end in UNITS if rest.endswith(end)), "")
+        return f"{QUEUES.get(rest, rest)}, {hop}", UNITS.get(suffix, "")
     if what.startswith(STATION):
-        station, direction, own = _station(what)
-        suffix = next((end for end in UNITS if own.endswith(end)), "")
-        return f"{STATIONS.get(own, own)} {'to' if direction == 'down' else 'from'} {station}", UNITS.get(suffix, "")
-    what = next((name for group in found for one in group.records if (name := _name(one, what))), what)
+        station, direction, rest = _station(what)
+        suffix = next((end for end in UNITS if rest.endswith(end)), "")
+        return f"{STATIONS.get(rest, rest)} {'to' if direction == 'down' else 'from'} {station}", UNITS.get(suffix, "")
+    what = next((name for group in groups for record in group.records if (name := _name(record, what))), what)
     direction, name = split(what)
-    directions = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
+    directions = {flow["direction"] for group in groups for record in group.records for flow in record["flows"]}
     suffix = next((end for end in UNITS if name.endswith(end)), "")
     words = {**QUEUES, **FLOWS, **PINGS}.get(name, name.removesuffix(suffix))
     unit = UNITS.get(suffix, "")
     if name in PINGS:
         return words, unit
-    return f"{words}{said(direction, directions if name in FLOWS else loaded(found))}", unit
+    return f"{words}{said(direction, directions if name in FLOWS else loaded(groups))}", unit
 
 
 def is_law(what: str) -> bool:
@@ -92,40 +101,40 @@ def is_law(what: str) -> bool:
 
 def series(record: Record, what: str) -> tuple[list[float], Values] | None:
     """Return times in s and values of the series ``what``, or None if the record has none."""
-    found = record.get("series")
+    sampled = record.get("series")
     exact = _name(record, what)
-    if found is None or not found["time_s"] or exact is None:
+    if sampled is None or not sampled["time_s"] or exact is None:
         return None
     if what.startswith(HOP):
         hop, name = _hop(what)
         values: Values = list(_hops(record)[hop][name])
-        return (found["time_s"], values) if any(value is not None for value in values) else None
+        return (sampled["time_s"], values) if any(value is not None for value in values) else None
     if what.startswith(STATION):
         station, direction, name = _station(what)
         values = list(_stations(record)[station][direction][name])
-        return (found["time_s"], values) if any(value is not None for value in values) else None
+        return (sampled["time_s"], values) if any(value is not None for value in values) else None
     direction, name = split(exact)
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
     # A ping has a series like a flow, but is none.
-    flows = [flow for flow in found["flows"] if directions.get(flow["name"]) == direction]
+    flows = [flow for flow in sampled["flows"] if directions.get(flow["name"]) == direction]
     if name in QUEUES:
-        queue: Mapping[str, Any] = found["queues"][direction]
+        queue: Mapping[str, Any] = sampled["queues"][direction]
         values = list(queue[name])
     elif name in PINGS:
-        values = _ping_means(record, found["time_s"])
+        values = _ping_means(record, sampled["time_s"])
     elif name == "goodput_mbps":
         values = _over([flow["goodput_mbps"] for flow in flows], False)
     elif name == "cwnd_packets":
         values = _over([flow["cwnd_packets"] for flow in flows], True)
     else:
         values = _law(record, direction)[name]
-    return (found["time_s"], values) if any(value is not None for value in values) else None
+    return (sampled["time_s"], values) if any(value is not None for value in values) else None
 
 
 def _law(record: Record, direction: str) -> Mapping[str, Values]:
     queues: Mapping[str, Any] = record.get("series", {}).get("queues", {})
-    found: Mapping[str, Values] = queues.get(direction, {}).get("law") or {}
-    return found
+    law: Mapping[str, Values] = queues.get(direction, {}).get("law") or {}
+    return law
 
 
 def _name(record: Record, what: str) -> str | None:
@@ -154,14 +163,14 @@ def _hop(what: str) -> tuple[str, str]:
 
 
 def _stations(record: Record) -> Mapping[str, Any]:
-    return {one["name"]: one for one in record.get("series", {}).get("stations", [])}
+    return {station["name"]: station for station in record.get("series", {}).get("stations", [])}
 
 
 def _station(what: str) -> tuple[str, str, str]:
     """Return the station, the direction and the name of the series ``what``."""
     station, _, name = what.removeprefix(STATION).rpartition(".")
-    direction, own = split(name)
-    return station, direction, own
+    direction, rest = split(name)
+    return station, direction, rest
 
 
 def _over(flows: Sequence[Sequence[float | None]], mean: bool) -> Values:

@@ -28,23 +28,23 @@ class Group:
 
     def values(self, metric: Metric) -> list[float]:
         """Return the values of all runs that have one."""
-        return [value for one in self.records if (value := metric.pick(one)) is not None]
+        return [value for record in self.records if (value := metric.pick(record)) is not None]
 
 
 def groups(records: Sequence[Record], labels: Sequence[str]) -> list[Group]:
     """Return the records grouped by label, in the order in which the labels first occur."""
-    found: dict[str, list[Record]] = {}
-    for one, label in zip(records, labels, strict=True):
-        found.setdefault(label, []).append(one)
-    return [Group(label, own) for label, own in found.items()]
+    by_label: dict[str, list[Record]] = {}
+    for record, label in zip(records, labels, strict=True):
+        by_label.setdefault(label, []).append(record)
+    return [Group(label, repeats) for label, repeats in by_label.items()]
 
 
-def labels_of(found: Sequence[Group]) -> list[str]:
-    """Return the labels of ``found`` without repetitions."""
-    return list(dict.fromkeys(group.label for group in found))
+def labels_of(groups: Sequence[Group]) -> list[str]:
+    """Return the labels of ``groups`` without repetitions."""
+    return list(dict.fromkeys(group.label for group in groups))
 
 
-def loaded(found: Sequence[Group]) -> tuple[str, ...]:
+def loaded(groups: Sequence[Group]) -> tuple[str, ...]:
     """Return the directions that are loaded in at least one group, which a figure shows by default."""
     keys = {
         metrics.of_direction(name, direction)
@@ -52,24 +52,24 @@ def loaded(found: Sequence[Group]) -> tuple[str, ...]:
         for name in ("utilisation_percent", "delay_p95_ms")
     }
     needed = [metric for metric in METRICS if metric.key in keys]
-    return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in found])
+    return metrics.loaded([{metric.key: group.values(metric) for metric in needed} for group in groups])
 
 
-def distribution(what: str, found: Sequence[Group]) -> str:
+def distribution(what: str, groups: Sequence[Group]) -> str:
     """Return the axis label for one of `DISTRIBUTIONS`."""
     if what == "ping_rtt_ms":
         return DISTRIBUTIONS[what]
-    return f"queueing delay{metrics.said(metrics.split(what)[0], loaded(found))}"
+    return f"queueing delay{metrics.said(metrics.split(what)[0], loaded(groups))}"
 
 
-def directed(key: str, found: Sequence[Group]) -> str:
+def directed(key: str, groups: Sequence[Group]) -> str:
     """Return ``key``, of a metric, a series or a distribution of the down queue, for the loaded direction."""
-    return metrics.of_direction(key, loaded(found)[0])
+    return metrics.of_direction(key, loaded(groups)[0])
 
 
-def repeats(found: Sequence[Group]) -> str:
+def repeats(groups: Sequence[Group]) -> str:
     """Return the number of runs per group, in words."""
-    counts = sorted({len(group.records) for group in found})
+    counts = sorted({len(group.records) for group in groups})
     few = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"n = {few} run{'s' if counts[-1] > 1 else ''} each"
 
@@ -80,9 +80,9 @@ def percentiles(group: Group, what: str) -> list[float] | None:
     ``what`` is a key of `DISTRIBUTIONS`.
     """
     if what == "ping_rtt_ms":
-        return stats.pool_percentiles([_ping_percentiles(one) for one in group.records])
+        return stats.pool_percentiles([_ping_percentiles(record) for record in group.records])
     direction, _ = metrics.split(what)
-    return stats.pool_percentiles([one["queues"][direction]["delay_percentiles_ms"] for one in group.records])
+    return stats.pool_percentiles([record["queues"][direction]["delay_percentiles_ms"] for record in group.records])
 
 
 def _ping_percentiles(record: Record) -> list[float | None] | None:
@@ -109,7 +109,7 @@ def measured_s(record: Record) -> tuple[float, float]:
     return seconds(scenario.get("warmup", "0s")), seconds(scenario["duration"])
 
 
-def latency(found: Sequence[Group]) -> Metric | None:
+def latency(groups: Sequence[Group]) -> Metric | None:
     """Return the latency that all runs have: the mean round trip of pings, or else the mean queueing delay.
 
     The delay is that of the loaded direction.
@@ -117,21 +117,21 @@ def latency(found: Sequence[Group]) -> Metric | None:
     probe = traffic.probe().name
     pick = metrics.times(probe, "mean")
     ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", pick, app=probe)
-    (queue,) = numbers.find([directed("delay_mean_ms", found)])
-    words = f"mean queueing delay{metrics.said(queue.direction, loaded(found))}"
+    (queue,) = numbers.find([directed("delay_mean_ms", groups)])
+    words = f"mean queueing delay{metrics.said(queue.direction, loaded(groups))}"
     for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, direction=queue.direction)):
-        if all(metric.pick(one) is not None for group in found for one in group.records):
+        if all(metric.pick(record) is not None for group in groups for record in group.records):
             return metric
     return None
 
 
-def goodput(found: Sequence[Group]) -> Metric:
+def goodput(groups: Sequence[Group]) -> Metric:
     """Return the goodput of all flows in the loaded direction, or in the other direction if that one has no flows.
 
     Its label names the direction, unless all flows go down.
     """
-    directions = {flow["direction"] for group in found for one in group.records for flow in one["flows"]}
-    direction = next((direction for direction in (*loaded(found), *DIRECTIONS) if direction in directions), "down")
+    directions = {flow["direction"] for group in groups for record in group.records for flow in record["flows"]}
+    direction = next((direction for direction in (*loaded(groups), *DIRECTIONS) if direction in directions), "down")
     (metric,) = numbers.find([metrics.of_direction("goodput_mbps", direction)])
     return Metric(
         metric.key,

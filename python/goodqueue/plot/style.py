@@ -52,23 +52,23 @@ def look() -> Iterator[None]:
     with mpl.rc_context(), _quiet():
         mpl.rcdefaults()
         text = files("goodqueue.plot").joinpath("goodqueue.mplstyle").read_text(encoding="utf-8")
-        ours, wanted = _parameters(text), wishes.now()
-        for key, value in {**ours, "font.size": _font_pt(), **wanted.settings}.items():
+        ours, wished = _parameters(text), wishes.now()
+        for key, value in {**ours, "font.size": _font_pt(), **wished.settings}.items():
             mpl.rcParams[key] = value  # type: ignore[index]
-        if wanted.font:
-            mpl.rcParams["font.family"] = wanted.font
-        if wanted.font_pt is not None:
-            mpl.rcParams["font.size"] = wanted.font_pt
+        if wished.font:
+            mpl.rcParams["font.family"] = wished.font
+        if wished.font_pt is not None:
+            mpl.rcParams["font.size"] = wished.font_pt
         for key in SIZES:
-            if wanted.font_pt is not None or key not in wanted.settings:
+            if wished.font_pt is not None or key not in wished.settings:
                 mpl.rcParams[key] = size(float(ours[key]))  # type: ignore[index]
         yield
 
 
 def _font_pt() -> float:
     """Return the size of text that fits the width asked for."""
-    wanted = wishes.now().width_in
-    return PLAIN_PT if wanted is None else wishes.size_pt(wanted)
+    width = wishes.now().width_in
+    return PLAIN_PT if width is None else wishes.size_pt(width)
 
 
 def size(points: float) -> float:

@@ -29,16 +29,16 @@ def shown(nodes: Sequence[NodeSeries]) -> list[NodeSeries]:
     """Return the nodes that are drawn: at most `ROWS`, those that limited the most, in the order of the tree."""
 
     def sum_of(node: NodeSeries) -> float:
-        found = node["limiting_percent"]
-        return sum(found["down"]) + sum(found["up"])
+        percent = node["limiting_percent"]
+        return sum(percent["down"]) + sum(percent["up"])
 
-    kept = sorted(nodes, key=lambda node: -sum_of(node))[:ROWS]
-    return [node for node in nodes if node in kept]
+    largest = sorted(nodes, key=lambda node: -sum_of(node))[:ROWS]
+    return [node for node in nodes if node in largest]
 
 
-def figure(found: Sequence[Group], title: str = "") -> Figure | None:
+def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
     """Draw the tree of the first run that has its series, a panel per direction. Returns None if no run has."""
-    record = next((record for group in found for record in group.records if of(record)), None)
+    record = next((record for group in groups for record in group.records if of(record)), None)
     if record is None:
         return None
     nodes = shown(of(record))
@@ -46,8 +46,8 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
     with style.look():
         drawn = style.new_figure(1.5 + 2 * (0.35 + 0.2 * len(nodes)), panels.WIDE_IN)
         axes = drawn.subplots(2, 1, sharex=True, squeeze=False)[:, 0].tolist()
-        for ax, way in zip(axes, ("down", "up"), strict=True):
-            values = [node["limiting_percent"]["down" if way == "down" else "up"] for node in nodes]
+        for ax, direction in zip(axes, ("down", "up"), strict=True):
+            values = [node["limiting_percent"]["down" if direction == "down" else "up"] for node in nodes]
             ax.imshow(
                 values, aspect="auto", vmin=0, vmax=100, cmap=COLOURS, interpolation="nearest",
                 extent=(0, ends[-1], len(nodes) - 0.5, -0.5),
@@ -55,7 +55,7 @@ def figure(found: Sequence[Group], title: str = "") -> Figure | None:
             ax.set_yticks(range(len(nodes)), panels.row_names([node["name"] or LINK for node in nodes]))
             ax.grid(visible=False)
             ax.tick_params(axis="y", length=0)
-            ax.set_title(way, fontsize=style.size(9), loc="left")
+            ax.set_title(direction, fontsize=style.size(9), loc="left")
         axes[-1].set_xlabel("time in the run (s)")
         colours = mpl.colormaps[COLOURS]
         handles = [Patch(facecolor=colours(share / 100), edgecolor="#333333", linewidth=0.3) for share in SHARES]

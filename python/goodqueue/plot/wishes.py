@@ -70,9 +70,9 @@ def now() -> Asked:
 
 
 @contextmanager
-def applied(asked: Asked) -> Iterator[None]:
-    """Draw figures as ``asked`` within the context."""
-    token = _ASKED.set(asked)
+def applied(wishes: Asked) -> Iterator[None]:
+    """Draw figures as ``wishes`` within the context."""
+    token = _ASKED.set(wishes)
     try:
         yield
     finally:
@@ -81,7 +81,7 @@ def applied(asked: Asked) -> Iterator[None]:
 
 def of(width: str | None, font: str | None, style: str | None) -> Asked:
     """Return what the options say, with the settings of the user's matplotlibrc. Raises UserError."""
-    settings = {**_own(), **(_style(style) if style else {})}
+    settings = {**_changed_settings(), **(_style(style) if style else {})}
     family, points = _font(font) if font else ("", None)
     if width is None:
         size = _figsize(style)
@@ -117,7 +117,7 @@ def _font(text: str) -> tuple[str, float | None]:
     if points is not None and not POINTS[0] <= points <= POINTS[1]:
         raise UserError("--font", f"found {quoted(text)}; accepted: {POINTS[0]:g}pt to {POINTS[1]:g}pt")
     if family:
-        names = sorted({one.name for one in font_manager.fontManager.ttflist})
+        names = sorted({font.name for font in font_manager.fontManager.ttflist})
         generic = ("serif", "sans-serif", "monospace")
         exact = {name.lower(): name for name in (*names, *generic)}.get(family.lower())
         if exact is None:
@@ -130,7 +130,7 @@ def _font(text: str) -> tuple[str, float | None]:
     return family, points
 
 
-def _own() -> dict[str, Any]:
+def _changed_settings() -> dict[str, Any]:
     """Return what the user changed in matplotlib: in a matplotlibrc, or in a notebook."""
     names = [key for key in mpl.rcParamsDefault if not OURS.fullmatch(key)]
     return {key: mpl.rcParams[key] for key in names if mpl.rcParams[key] != mpl.rcParamsDefault[key]}
@@ -138,33 +138,33 @@ def _own() -> dict[str, Any]:
 
 def _figsize(style: str | None) -> float | None:
     """Return the width of figures that the style or the user's matplotlibrc sets, or None."""
-    of_style = _style(style, kept="figure.figsize") if style else {}
-    given = of_style.get("figure.figsize", mpl.rcParams["figure.figsize"])
-    if list(given) == list(mpl.rcParamsDefault["figure.figsize"]):
+    of_style = _style(style, exempt="figure.figsize") if style else {}
+    size = of_style.get("figure.figsize", mpl.rcParams["figure.figsize"])
+    if list(size) == list(mpl.rcParamsDefault["figure.figsize"]):
         return None
-    return min(max(float(given[0]), LEAST_IN), MOST_IN)
+    return min(max(float(size[0]), LEAST_IN), MOST_IN)
 
 
-def _style(text: str, kept: str = "") -> dict[str, Any]:
+def _style(text: str, exempt: str = "") -> dict[str, Any]:
     """Return the settings of a style of matplotlib, or of a file of settings. Raises UserError."""
     from matplotlib import style
 
     if text in style.library:
         library: Any = style.library
-        found: Mapping[str, Any] = library[text]
+        settings: Mapping[str, Any] = library[text]
     elif Path(text).exists():
-        found = _file(Path(text))
+        settings = _file(Path(text))
     else:
         near = get_close_matches(text, style.available, n=3, cutoff=0.4) or style.available[:3]
         accepted = f"a style of matplotlib, such as {', '.join(near)}, or a file of its settings (.mplstyle)"
         raise UserError("--style", f"found {quoted(text)}; accepted: {accepted}")
-    return {key: value for key, value in found.items() if key == kept or not OURS.fullmatch(key)}
+    return {key: value for key, value in settings.items() if key == exempt or not OURS.fullmatch(key)}
 
 
 def _file(path: Path) -> dict[str, Any]:
     """Return the settings of a file with lines ``key: value``. Raises UserError for a line that matplotlib refuses."""
     accepted = "lines of matplotlib's settings, such as font.size: 9"
-    made: Any = mpl.RcParams()  # which checks each value
+    settings: Any = mpl.RcParams()  # which checks each value
     for number, line in enumerate(inputs.read_text(path, LARGEST, accepted).splitlines(), 1):
         text = re.sub(r"""^((?:[^"'#]|"[^"]*"|'[^']*')*)#.*$""", r"\1", line).strip()
         if not text:
@@ -173,8 +173,8 @@ def _file(path: Path) -> dict[str, Any]:
         if not colon or key not in mpl.rcParamsDefault:
             raise UserError(f"{path}, line {number}", f"found {quoted(key)}; accepted: {accepted}")
         try:
-            made[key] = value.strip('"') if value.count('"') == 2 else value
+            settings[key] = value.strip('"') if value.count('"') == 2 else value
         except Exception:  # noqa: BLE001 - its validators raise what they like
-            found = f"{key}: found {quoted(value)}; accepted: matplotlib's values"
-            raise UserError(f"{path}, line {number}", found) from None
-    return dict(made)
+            problem = f"{key}: found {quoted(value)}; accepted: matplotlib's values"
+            raise UserError(f"{path}, line {number}", problem) from None
+    return dict(settings)

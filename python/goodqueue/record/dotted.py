@@ -27,27 +27,27 @@ def check_path(path: str) -> str | None:
     here: layout.Type = {"part": "Record"}
     walked: list[str] = []
     for part in path.split("."):
-        place = ".".join(walked) or "a record"
+        where = ".".join(walked) or "a record"
         match layout.not_null(here):
             case {"part": name}:
                 fields = layout.parts()[name].fields
                 if part not in fields:
-                    return f"{place} has no field {part!r}; accepted: {', '.join(fields)}"
+                    return f"{where} has no field {part!r}; accepted: {', '.join(fields)}"
                 here = fields[part].type
             case {"list": inner}:
                 if not part.isdecimal():
-                    return f"{place} is a list; accepted: a number after it"
+                    return f"{where} is a list; accepted: a number after it"
                 here = inner
             case {"directions": inner}:
                 if part not in ("down", "up"):
-                    return f"{place} has no field {part!r}; accepted: down, up"
+                    return f"{where} has no field {part!r}; accepted: down, up"
                 here = inner
             case {"table": inner}:
                 here = inner
             case "scenario":
                 here = "anything"
             case _:
-                return f"{place} is a number; accepted: nothing after it"
+                return f"{where} is a number; accepted: nothing after it"
         walked.append(part)
     ends = layout.not_null(here)
     return None if ends in ("count", "number") else f"{path} is not a number; accepted: a path that ends at one"

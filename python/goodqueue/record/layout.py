@@ -59,15 +59,30 @@ def parts() -> dict[str, Part]:
     from goodqueue import _goodqueue
 
     read = json.loads(_goodqueue.record_layout())
-    own = {part["name"]: tuple(map(_field, part["fields"])) for part in read}
-    made = {name: Part(name, "", fields, {}, {one.key: one for one in fields}) for name, fields in own.items()}
+    fields_of = {part["name"]: tuple(map(_field, part["fields"])) for part in read}
+    parts_made = {
+        name: Part(name, "", fields, {}, {field.key: field for field in fields}) for name, fields in fields_of.items()
+    }
     for part in read:
         name, kinds = part["name"], dict(part["kinds"])
         # Engines without such a part write none of its keys.
-        absent = {engine for one in own["Record"] if one.type == {"list": {"part": name}} for engine in one.not_from}
-        variants = [[_from_others(one, absent) for one in own[other]] for other in dict.fromkeys(kinds.values())]
-        made[name] = Part(name, part["help"], own[name], kinds, {**made[name].fields, **_any_of(variants, name, made)})
-    return made
+        absent = {
+            engine
+            for field in fields_of["Record"]
+            if field.type == {"list": {"part": name}}
+            for engine in field.not_from
+        }
+        variants = [
+            [_from_others(field, absent) for field in fields_of[other]] for other in dict.fromkeys(kinds.values())
+        ]
+        parts_made[name] = Part(
+            name,
+            part["help"],
+            fields_of[name],
+            kinds,
+            {**parts_made[name].fields, **_any_of(variants, name, parts_made)},
+        )
+    return parts_made
 
 
 def _from_others(field: Field, absent: Set[str]) -> Field:
@@ -76,27 +91,29 @@ def _from_others(field: Field, absent: Set[str]) -> Field:
     return field if is_null or field.of_simulator is None else replace(field, type=field.of_simulator)
 
 
-def _any_of(variants: Sequence[Iterable[Field]], name: str, made: dict[str, Part]) -> dict[str, Field]:
+def _any_of(variants: Sequence[Iterable[Field]], name: str, parts_made: dict[str, Part]) -> dict[str, Field]:
     """Return the keys of the part ``name`` that has those of one of ``variants``.
 
-    If two of them have different parts at one key, ``made`` gets a part with the keys of both.
+    If two of them have different parts at one key, ``parts_made`` gets a part with the keys of both.
     """
-    found: dict[str, list[Field]] = {}
+    by_key: dict[str, list[Field]] = {}
     for field in itertools.chain(*variants):
-        found.setdefault(field.key, []).append(field)
+        by_key.setdefault(field.key, []).append(field)
     merged = {}
-    for key, fields in found.items():
+    for key, fields in by_key.items():
         types = [not_null(field.type) for field in fields]
-        inner = dict.fromkeys(one["part"] for one in types if isinstance(one, Mapping) and "part" in one)
+        inner = dict.fromkeys(type_["part"] for type_ in types if isinstance(type_, Mapping) and "part" in type_)
         shape = types[0]
         if len(inner) > 1:
             both = name + key.capitalize()
             shape = {"part": both}
-            made[both] = Part(both, fields[0].help, (), {}, _any_of([made[one].own for one in inner], both, made))
-        if any(not_null(one.type) != one.type for one in fields):
+            parts_made[both] = Part(
+                both, fields[0].help, (), {}, _any_of([parts_made[part].own for part in inner], both, parts_made)
+            )
+        if any(not_null(field.type) != field.type for field in fields):
             shape = {"nullable": shape}
         of_simulator = None if fields[0].of_simulator is None else shape
-        is_required = len(fields) == len(variants) and all(one.is_required for one in fields)
+        is_required = len(fields) == len(variants) and all(field.is_required for field in fields)
         merged[key] = replace(
             fields[0], type=shape, of_simulator=of_simulator, is_required=is_required, is_optional=not is_required
         )
@@ -108,9 +125,9 @@ def sources() -> list[str]:
     return [field.key for field in parts()["Record"].own if field.type == {"part": "SourceFile"}]
 
 
-def not_null(found: Type) -> Type:
-    """Return the type ``found`` without null."""
-    return found["nullable"] if isinstance(found, Mapping) and "nullable" in found else found
+def not_null(type_: Type) -> Type:
+    """Return ``type_`` without null."""
+    return type_["nullable"] if isinstance(type_, Mapping) and "nullable" in type_ else type_
 
 
 def _field(read: Mapping[str, Any]) -> Field:

@@ -63,30 +63,30 @@ def _section(
     tables: Sequence[Table] = (),
     sentences: Sequence[str] = (),
     figures: Sequence[Figure] = (),
-    named: Mapping[str, str] | None = None,
+    lines_by_name: Mapping[str, str] | None = None,
     scenario: str = "",
     command: str = "",
 ) -> Section:
-    """Return a section of the page. ``named`` has the disciplines of the names in the tables, ``scenario`` is in TOML.
+    """Return a section of the page. ``lines_by_name`` has the disciplines in the tables, ``scenario`` is in TOML.
 
     ``command`` made the runs, or makes them again.
     """
     above: list[Part] = [Text(description, "lead"), Code(command, wraps=True), Findings(findings)]
     notes = [Text(sentence, "note") for sentence in sentences]
-    disciplines = Section("Queue disciplines", [Terms(named, are_code=True)] if named else [])
+    disciplines = Section("Queue disciplines", [Terms(lines_by_name, are_code=True)] if lines_by_name else [])
     return Section(title, [*above, *figures, *tables, *notes, disciplines, Code(scenario, folded="Scenario")])
 
 
-def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Section:
-    """Return the section of a sweep. ``place`` is where it was found; ``prefix`` begins its figures' identifiers.
+def of_sweep(sweep: Sweep, where: str, store: Store | None, prefix: str) -> Section:
+    """Return the section of a sweep. ``where`` is where it was found; ``prefix`` begins its figures' identifiers.
 
-    ``kept`` is the store of its runs, if available: then the section has figures of the runs too. Raises UserError
+    ``store`` is the store of its runs, if available: then the section has figures of the runs too. Raises UserError
     for a damaged run.
     """
-    found = []
+    drawn_figures = []
     if sweep.swept():
         shown = sweep.shown()
-        drawn = [one for one in shown if len(sweep.metrics) <= METRICS or (one.is_main and one.direction)]
+        drawn = [metric for metric in shown if len(sweep.metrics) <= METRICS or (metric.is_main and metric.direction)]
         left_out = len(plots.panels(sweep)[2]) - plots.PANELS
         for index, metric in enumerate(drawn):
             caption = f"Mean and 95 % confidence interval over the seeds of a cell, {_counts(sweep)}."
@@ -94,22 +94,22 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
                 caption += f" {left_out} more panels are left out; the table has all cells."
             figure = plots.along_axis(sweep, metric)
             title = metrics.label(metric, metrics.directions_of(shown))
-            found.append(Figure(title, caption, style.svg(figure, f"{prefix}-metric{index}")))
-    found += _distributions(sweep, prefix)
-    if kept is not None and len(sweep.cells) <= ROWS:
-        groups = [Group(_name(cell.cell.at), _runs(cell.keys, kept)) for cell in sweep.cells]
-        found += of_runs([group for group in groups if group.records], prefix)
+            drawn_figures.append(Figure(title, caption, style.svg(figure, f"{prefix}-metric{index}")))
+    drawn_figures += _distributions(sweep, prefix)
+    if store is not None and len(sweep.cells) <= ROWS:
+        groups = [Group(_name(cell.cell.at), _runs(cell.keys, store)) for cell in sweep.cells]
+        drawn_figures += of_runs([group for group in groups if group.records], prefix)
     lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
     build = f" (build {sweep.build})" if sweep.build else ""
     return _section(
         title=f"Sweep of {Path(sweep.name).name}",
-        description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {place}.",
+        description=f"{show.describe(sweep)}; goodqueue {sweep.version}{build}; runs in {where}.",
         findings=show.findings(sweep),
-        command=show.command(sweep, place if kept is not None else ""),
+        command=show.command(sweep, where if store is not None else ""),
         tables=show.tables(sweep),
         sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
-        figures=found,
-        named={name: line for line, name in lines if line},
+        figures=drawn_figures,
+        lines_by_name={name: line for line, name in lines if line},
         scenario=to_toml(sweep.scenario),
     )
 
@@ -117,7 +117,7 @@ def of_sweep(sweep: Sweep, place: str, kept: Store | None, prefix: str) -> Secti
 def _distributions(sweep: Sweep, prefix: str) -> list[Figure]:
     """Return the distributions of queueing delay in each loaded direction, if the cells are few enough for a figure."""
     caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
-    found, directions = [], sweep.loaded()
+    drawn_figures, directions = [], sweep.loaded()
     for index, direction in enumerate(directions):
         spread = [
             (_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(direction))
@@ -127,13 +127,13 @@ def _distributions(sweep: Sweep, prefix: str) -> list[Figure]:
             drawn = style.svg(
                 delay.cdf(spread, what=f"queueing delay{at}"), f"{prefix}-cdf{f'-{direction}' if index else ''}"
             )
-            found.append(Figure(f"How long packets queue{at}", caption, drawn))
-    return found
+            drawn_figures.append(Figure(f"How long packets queue{at}", caption, drawn))
+    return drawn_figures
 
 
-def _runs(keys: Sequence[str], kept: Store) -> list[Record]:
-    there = [key for key in keys if kept.path(key).exists()]
-    return [one.record for one in results.in_store(kept, there)]
+def _runs(keys: Sequence[str], store: Store) -> list[Record]:
+    there = [key for key in keys if store.path(key).exists()]
+    return [loose.record for loose in results.in_store(store, there)]
 
 
 def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
@@ -145,28 +145,28 @@ def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
     if not groups:
         return []
     several = len(groups) > 1 or len(groups[0].records) > 1
-    found: list[tuple[str, str, str, Drawn | None]] = []
+    drawn_figures: list[tuple[str, str, str, Drawn | None]] = []
     if several and len(groups) <= CURVES:
         caption = "Better is up and to the right; a mark a run, and an ellipse of one standard deviation."
-        found.append(("ellipse", "Latency against goodput", caption, ellipse.figure(groups)))
+        drawn_figures.append(("ellipse", "Latency against goodput", caption, ellipse.figure(groups)))
     if len(groups) > 1:
         caption = "The spread of what a packet, or a ping, meets: median, quartiles, and 5th and 95th percentile."
         pings = any(percentiles(group, "ping_rtt_ms") for group in groups)
         what = "ping_rtt_ms" if pings else directed("delay_ms", groups)
-        found.append(("box", "Spread of latency", caption, rows.distribution_boxes(groups, what)))
-    if several and any(len(one["flows"]) > 1 for group in groups for one in group.records):
+        drawn_figures.append(("box", "Spread of latency", caption, rows.distribution_boxes(groups, what)))
+    if several and any(len(record["flows"]) > 1 for group in groups for record in group.records):
         caption = "How evenly the flows shared: 1 where all got the same."
-        found.append(("jain", "Fairness", caption, rows.jain(groups)))
+        drawn_figures.append(("jain", "Fairness", caption, rows.jain(groups)))
     if len(groups) <= CURVES:
         caption = f"The mean over the runs at each time; {repeats(groups)}."
         for name, title in COURSES.items():
             what = name if name == "ping_rtt_ms" else directed(name, groups)
-            if any(series(one, what) for group in groups for one in group.records):
-                found.append((f"time-{name}", title, caption, course.figure(groups, what)))
-    found += figures.trees(groups)
+            if any(series(record, what) for group in groups for record in group.records):
+                drawn_figures.append((f"time-{name}", title, caption, course.figure(groups, what)))
+    drawn_figures += figures.trees(groups)
     return [
         Figure(title, caption, style.svg(drawn, f"{prefix}-{name}"))
-        for name, title, caption, drawn in found
+        for name, title, caption, drawn in drawn_figures
         if drawn is not None
     ]
 
@@ -193,7 +193,7 @@ def of_records(
     ``texts`` are each engine's records, in the order of `comparison.scenarios`. A single record has a section of a run.
     ``command`` made them, if it is known.
     """
-    records = [text for own in texts.values() for text in own]
+    records = [text for engine_texts in texts.values() for text in engine_texts]
     if len(records) == 1:
         return of_record(json.loads(records[0]), build, command, prefix)
     names = labels.short(lines)
@@ -209,7 +209,7 @@ def of_records(
             for name, title, caption, figure in figures.of(shared, FIGURES)
         ]
         + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
-        named={names[line]: line for line in lines},
+        lines_by_name={names[line]: line for line in lines},
         scenario=to_toml(shared.scenario),
         command=command or _again(records, list(lines), seeds, list(texts)),
     )
@@ -224,8 +224,8 @@ def _again(records: Sequence[str], lines: Sequence[str], seeds: Sequence[int], o
         return options.command("run", "scenario.toml", seed=seeds[0], engine=engine)
     if list(seeds) != list(range(seeds[0], seeds[0] + len(seeds))):
         return ""
-    said = {"scenario": "scenario.toml", "seeds": len(seeds), "seed": seeds[0], "engine": engine}
-    return options.command("compare", *lines, **said)
+    given = {"scenario": "scenario.toml", "seeds": len(seeds), "seed": seeds[0], "engine": engine}
+    return options.command("compare", *lines, **given)
 
 
 def _title(shared: Comparison, names: Sequence[str]) -> str:
@@ -244,7 +244,7 @@ def _by(record: Record, build: str | None) -> str:
 def of_record(record: Record, build: str | None, command: str, prefix: str) -> Section:
     """Return the section of a single run."""
     scenario: Scenario = {key: value for key, value in record["scenario"].items() if key != "seed"}
-    found = []
+    drawn_figures = []
     full = {
         direction: [value for value in queue["delay_percentiles_ms"] or () if value is not None]
         for direction, queue in record["queues"].items()
@@ -252,17 +252,17 @@ def of_record(record: Record, build: str | None, command: str, prefix: str) -> S
     spread = [(direction, delays) for direction, delays in full.items() if len(delays) == 101 and delays[-1] > 0]
     if spread:
         caption = "Share of packets that queued for at most a given time, by direction. Marks: median, p95."
-        found.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))
+        drawn_figures.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))
     line = str(scenario["bottleneck"]["qdisc"])
     name = labels.short([line])[line]
-    found += of_runs([Group(name, [record])], prefix)
+    drawn_figures += of_runs([Group(name, [record])], prefix)
     return _section(
         title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
         tables=tables.run_tables(record),
-        figures=found,
-        named={name: line},
+        figures=drawn_figures,
+        lines_by_name={name: line},
         scenario=to_toml(scenario),
         command=command or _again([json.dumps(record)], [], [record["seed"]], [record["engine"]]),
     )
@@ -284,7 +284,7 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
         if claim["verdict"] != "not_run"
     ]
     if (model := verdicts.get("trivial")) and model["n"]:
-        counts.insert(1, trivial.told(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
+        counts.insert(1, trivial.sentence(model["here"]["reproduced"], model["verdicts"]["reproduced"], model["n"]))
     columns = [Column("claim", False), Column("verdict", False), Column("why", False)]
     return _section(
         title=f"Study {data['study']}",
@@ -296,10 +296,10 @@ def of_study(data: Mapping[str, Any], folder: Path, prefix: str) -> Section:
     )
 
 
-def _published(values: Sequence[Mapping[str, Any]]) -> list[Table]:
+def _published(rows: Sequence[Mapping[str, Any]]) -> list[Table]:
     """Return one table per published scenario with measurements, with one row per value."""
     groups: dict[str, list[Mapping[str, Any]]] = {}
-    for value in values:
+    for value in rows:
         if value["measured"] is not None:
             groups.setdefault(value["scenario"], []).append(value)
     return [_beside(scenario.rpartition("/")[2], group) for scenario, group in groups.items()]
@@ -336,8 +336,8 @@ def _beside(scenario: str, group: Sequence[Mapping[str, Any]]) -> Table:
     return Table(title, [*columns, Column("verdict", False)], rows, names=len(parameters) + 3)
 
 
-def _words(place: Any) -> str:
-    return "–" if place is None else str(place).replace("_", " ")
+def _words(value: Any) -> str:
+    return "–" if value is None else str(value).replace("_", " ")
 
 
 def _decimals(published: Any) -> int:
@@ -371,7 +371,7 @@ def of_validation(folder: Path, prefix: str) -> Section:
 
 def beside(folder: Path, prefix: str) -> list[Figure]:
     """Return the SVG figures in ``folder`` for use in a page: their identifiers get the prefix ``prefix``."""
-    found = []
+    drawn_figures = []
     for file in sorted(folder.glob("*.svg"), key=lambda file: published.order(file.stem)):
         try:
             text = inputs.read_text(file, MOST_BYTES, "a figure in SVG", pipes=False)
@@ -381,5 +381,5 @@ def beside(folder: Path, prefix: str) -> list[Figure]:
         text = text[max(0, text.find("<svg")) :]
         for mark in ('id="', "url(#", 'xlink:href="#'):
             text = re.sub(rf"(?<![\w-]){re.escape(mark)}", f"{mark}{prefix}-", text)
-        found.append(Figure(file.stem.replace("-", " "), f"{file.name}, as it was drawn then.", text))
-    return found
+        drawn_figures.append(Figure(file.stem.replace("-", " "), f"{file.name}, as it was drawn then.", text))
+    return drawn_figures

@@ -44,70 +44,72 @@ class Found:
 
 def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None) -> str:
     """Return one self-contained HTML page on all results in ``paths``. Raises UserError."""
-    found = Found([], [])
+    collected = Found([], [])
     for path in paths:
-        _read(Path(path), found)
-    makers = [*found.makers, *_groups(found.loose)]
+        _read(Path(path), collected)
+    makers = [*collected.makers, *_groups(collected.loose)]
     if not makers:
         raise UserError(", ".join(paths), "no results; accepted: a store with runs in it")
-    made: list[Section] = []
+    page_sections: list[Section] = []
     for index, maker in enumerate(makers):
-        made.append(maker(f"s{index + 1}"))
+        page_sections.append(maker(f"s{index + 1}"))
         progress((index + 1) / len(makers))
     below = [Section("What the numbers mean", [Terms(STORED)]), Section("Do it again", [Code(command, wraps=True)])]
-    if len(made) == 1:
-        return render(made[0].title, [replace(made[0], title="", name="s1"), *below])
-    named = [replace(section, name=f"s{index}") for index, section in enumerate(made, 1)]
-    return render(f"{len(made)} results of {', '.join(paths)}", [*named, *below], named)
+    if len(page_sections) == 1:
+        return render(page_sections[0].title, [replace(page_sections[0], title="", name="s1"), *below])
+    named_sections = [replace(section, name=f"s{index}") for index, section in enumerate(page_sections, 1)]
+    return render(f"{len(page_sections)} results of {', '.join(paths)}", [*named_sections, *below], named_sections)
 
 
-def _read(path: Path, found: Found) -> None:
+def _read(path: Path, collected: Found) -> None:
     if path.is_dir():
         if store.is_one(path):
-            _read_store(store.find(path), found)
+            _read_store(store.find(path), collected)
         elif (path / RESULTS).exists():
-            _read_folder(path, found)
+            _read_folder(path, collected)
         else:
             raise UserError(str(path), f"no {store.MANIFEST} and no {RESULTS} in it; accepted: {ACCEPTED}")
     elif path.name == RESULTS:
-        _read_folder(path.parent, found)
+        _read_folder(path.parent, collected)
     else:
-        found.loose += results.in_file(path, ACCEPTED)
+        collected.loose += results.in_file(path, ACCEPTED)
 
 
-def _read_store(kept: Store, found: Found) -> None:
+def _read_store(runs_store: Store, collected: Found) -> None:
     swept: set[str] = set()
-    found_files = (folder / RESULTS for folder in sorted((kept.folder / store.SWEEPS).glob("*")))
+    found_files = (folder / RESULTS for folder in sorted((runs_store.folder / store.SWEEPS).glob("*")))
     for file in inputs.found(filter(os.path.lexists, found_files), ACCEPTED):
         sweep = _sweep(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
-        found.makers.append(partial(sections.of_sweep, sweep, str(kept.folder), kept))
-    keys = [key for key in kept.all_keys() if key not in swept]
-    loose = results.in_store(kept, keys)
-    found.loose += sorted(loose, key=lambda one: (_shared(one.record["scenario"]), _line(one), one.record["seed"]))
+        collected.makers.append(partial(sections.of_sweep, sweep, str(runs_store.folder), runs_store))
+    keys = [key for key in runs_store.all_keys() if key not in swept]
+    loose = results.in_store(runs_store, keys)
+    collected.loose += sorted(
+        loose, key=lambda loose_run: (_shared(loose_run.record["scenario"]), _line(loose_run), loose_run.record["seed"])
+    )
 
 
-def _sweep(data: Any, place: str) -> result.Sweep:
+def _sweep(data: Any, where: str) -> result.Sweep:
     try:
         return result.from_json(data)
     except (KeyError, TypeError, AttributeError, UserError) as error:
-        raise UserError(place, f"not the result of a sweep that this version reads: {error}") from None
+        raise UserError(where, f"not the result of a sweep that this version reads: {error}") from None
 
 
-def _read_folder(folder: Path, found: Found) -> None:
+def _read_folder(folder: Path, collected: Found) -> None:
     file = folder / RESULTS
     data = results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
     kind = data.get("made_by") if isinstance(data, dict) else None
     if kind == "goodqueue compare":
         command = str(data.get("command", ""))
         loose = results.in_file(folder / results.RECORDS, ACCEPTED, pipes=False)
-        found.loose += [replace(one, command=command) for one in loose]
+        collected.loose += [replace(loose_run, command=command) for loose_run in loose]
     elif kind == "goodqueue study":
-        found.makers.append(partial(sections.of_study, data, folder))
+        collected.makers.append(partial(sections.of_study, data, folder))
     elif kind == "goodqueue sweep":
-        found.makers.append(partial(sections.of_sweep, _sweep(data, str(file)), str(folder), None))
+        collected.makers.append(partial(sections.of_sweep, _sweep(data, str(file)), str(folder), None))
     elif kind == "goodqueue validate" and not data.get("unfinished"):
-        found.makers.append(partial(sections.of_validation, folder))
+        collected.makers.append(partial(sections.of_validation, folder))
     else:
         raise UserError(str(file), f"found made_by {quoted(kind)}; accepted: {ACCEPTED}, finished")
 
@@ -119,38 +121,38 @@ def _groups(loose: Sequence[Loose]) -> Iterator[Make]:
     makers. Groups and qdiscs keep their order.
     """
     runs: dict[tuple[str, str], dict[Maker, dict[int, Loose]]] = {}
-    for one in loose:
-        place = _shared(one.record["scenario"]), _line(one)
-        runs.setdefault(place, {}).setdefault(one.maker, {})[one.record["seed"]] = one
+    for loose_run in loose:
+        group = _shared(loose_run.record["scenario"]), _line(loose_run)
+        runs.setdefault(group, {}).setdefault(loose_run.maker, {})[loose_run.record["seed"]] = loose_run
     groups: dict[tuple[str, Alike], list[tuple[str, dict[Maker, dict[int, Loose]]]]] = {}
-    for (shared, line), own in runs.items():
-        for alike in _alike(own):
-            groups.setdefault((shared, alike), []).append((line, own))
+    for (shared, line), run in runs.items():
+        for alike in _alike(run):
+            groups.setdefault((shared, alike), []).append((line, run))
     for (_, (makers, seeds)), members in groups.items():
         yield partial(
             sections.of_records,
             [line for line, _ in members],
             seeds,
-            {maker[0]: [own[maker][seed].text for _, own in members for seed in seeds] for maker in makers},
+            {maker[0]: [by_seed[maker][seed].text for _, by_seed in members for seed in seeds] for maker in makers},
             next((build for _, _, build in makers if build), None),
-            _command([own[maker][seed] for maker in makers for _, own in members for seed in seeds]),
+            _command([by_seed[maker][seed] for maker in makers for _, by_seed in members for seed in seeds]),
         )
 
 
 def _command(members: Sequence[Loose]) -> str:
     """Return the command that made all of ``members``, or an empty text."""
-    commands = {one.command for one in members}
+    commands = {member.command for member in members}
     return commands.pop() if len(commands) == 1 else ""
 
 
-def _alike(own: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:
+def _alike(by_maker: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:
     """Yield the makers of one qdisc's runs: together if they are different engines, on the seeds that all of them ran.
 
     A validation's simulator also ran other seeds, which show the influence of chance.
     """
-    seeds = {maker: tuple(sorted(found)) for maker, found in own.items()}
-    common = tuple(sorted(set.intersection(*(set(found) for found in own.values()))))
-    makers = tuple(sorted(own, key=lambda maker: (maker[0] != "sim", maker[0], maker[1], maker[2] or "")))
+    seeds = {maker: tuple(sorted(seeds_of_maker)) for maker, seeds_of_maker in by_maker.items()}
+    common = tuple(sorted(set.intersection(*(set(seeds_of_maker) for seeds_of_maker in by_maker.values()))))
+    makers = tuple(sorted(by_maker, key=lambda maker: (maker[0] != "sim", maker[0], maker[1], maker[2] or "")))
     if common and len({engine for engine, _, _ in makers}) == len(makers):
         yield makers, common
         return
@@ -158,8 +160,8 @@ def _alike(own: Mapping[Maker, Mapping[int, Loose]]) -> Iterator[Alike]:
         yield (maker,), seeds[maker]
 
 
-def _line(one: Loose) -> str:
-    line: str = one.record["scenario"]["bottleneck"]["qdisc"]
+def _line(loose_run: Loose) -> str:
+    line: str = loose_run.record["scenario"]["bottleneck"]["qdisc"]
     return line
 
 

@@ -111,7 +111,7 @@ class Run(Question):
         with inputs.noted() as read:
             base, origins = asked.base(self.scenario, self.described, self.keys)
             resolved = resolve(base, file, origins)
-            notes.tell(base, origins)
+            notes.warn(base, origins)
 
         def carry_out(progress: Progress, _: Store | None) -> Answer:
             written = None

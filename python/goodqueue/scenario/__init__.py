@@ -90,8 +90,8 @@ def put(
     """
     parts = key.split(".")
     if len(parts) > inputs.DEEPEST:
-        found = f"found {len(parts)} parts; accepted: {inputs.DEEPEST} at most"
-        raise UserError(Option("set", quoted(key)), found)
+        problem = f"found {len(parts)} parts; accepted: {inputs.DEEPEST} at most"
+        raise UserError(Option("set", quoted(key)), problem)
     holder: Any = scenario
     for depth, part in enumerate(parts):
         if part == "qdisc" and depth < len(parts) - 1:
@@ -126,12 +126,12 @@ def _slot(holder: Any, part: str, where: str, origin: Place) -> Any:
     if not isinstance(holder, list):
         raise UserError(origin, f"{where} is {quoted(holder)}, which has no keys; accepted: {where}=VALUE")
     if not (part.isascii() and part.isdecimal() and len(part) < 6 and int(part) <= len(holder)):
-        names = [one.get("name") if isinstance(one, dict) else None for one in holder]
+        names = [table.get("name") if isinstance(table, dict) else None for table in holder]
         if names.count(part) == 1:
             return names.index(part)
         accepted = f"{where}.0 to {where}.{len(holder)} (the last adds one)"
-        named = ", ".join(str(name) for name in names if isinstance(name, str))
-        more = f", or a name of one: {named}" if named else ""
+        names_in_list = ", ".join(str(name) for name in names if isinstance(name, str))
+        more = f", or a name of one: {names_in_list}" if names_in_list else ""
         if part in names:
             raise UserError(origin, f"found {quoted(part)}, the name of {names.count(part)}; accepted: {accepted}")
         raise UserError(origin, f"found {quoted(part)}; accepted: {accepted}{more}")
@@ -147,10 +147,10 @@ def to_json(scenario: Scenario) -> str:
     except (TypeError, ValueError, RecursionError):
         pass
     key, value = strict.first_unusable(scenario) or ("", None)
-    found = "a value nested too deeply" if value is None else bounded(said(value), 60)
+    what = "a value nested too deeply" if value is None else bounded(said(value), 60)
     if isinstance(value, str):
         raise UserError(key, f"found {quoted(value)}, which is not UTF-8; accepted: text in UTF-8")
-    raise UserError(key, f"found {found}; accepted: text, a finite number, true or false, a list or a table")
+    raise UserError(key, f"found {what}; accepted: text, a finite number, true or false, a list or a table")
 
 
 def resolve(scenario: Scenario, origin: str = "", origins: Origins | None = None) -> Scenario:
@@ -182,14 +182,14 @@ def resolve(scenario: Scenario, origin: str = "", origins: Origins | None = None
 def _refusal(key: str, message: str, origin: str, origins: Origins) -> UserError:
     """Return the error for ``key``, which came from ``origin``, or from its entry in ``origins`` if it has one."""
     dotted = key.replace("[", ".").replace("]", "")
-    known = [known for known in origins if dotted == known or dotted.startswith(f"{known}.")]
-    if known:
-        nearest = max(known, key=len)
+    above = [path for path in origins if dotted == path or dotted.startswith(f"{path}.")]
+    if above:
+        nearest = max(above, key=len)
         return UserError(origins[nearest], dotted[len(nearest) + 1 :], message)
     if dotted.endswith("qdisc") and (set_in := next((name for name in origins if name.startswith(f"{dotted}.")), None)):
         return UserError(origins[set_in], message)
     if message.startswith("unknown key"):  # only the keys below it, which came from options, have created the table
-        below = next((known for known in origins if known.startswith(f"{dotted}.")), None)
+        below = next((path for path in origins if path.startswith(f"{dotted}.")), None)
         if below is not None:
             return UserError(origins[below], dotted, message)
     return UserError(_with_line(origin, key), key, message)

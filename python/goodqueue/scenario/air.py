@@ -24,9 +24,11 @@ def cell(standard: str, stations: str | None) -> dict[str, Any]:
     accepted = f"{', '.join(STANDARDS)}, and after it any of :40 (MHz), :sgi (short guard interval) and :rts"
     if name not in STANDARDS or any(word not in WORDS for word in words):
         raise UserError(Option("wifi"), f"found {quoted(standard)}; accepted: {accepted}")
-    found: dict[str, Any] = {"standard": name, **dict(WORDS[word] for word in words)}
-    found["station"] = [_station(text.strip()) for text in stations.split(",")] if stations else [{"name": "station"}]
-    return found
+    cell_table: dict[str, Any] = {"standard": name, **dict(WORDS[word] for word in words)}
+    cell_table["station"] = (
+        [_station(text.strip()) for text in stations.split(",")] if stations else [{"name": "station"}]
+    )
+    return cell_table
 
 
 def _station(text: str) -> dict[str, Any]:
@@ -38,14 +40,14 @@ def _station(text: str) -> dict[str, Any]:
     try:
         station |= {"snr": float(match["snr"])} if match["snr"] else {}
     except ValueError:
-        found = f"found {quoted(match['snr'])} in {quoted(text)}"
-        raise UserError(Option("stations"), f"{found}; accepted: a signal-to-noise ratio in dB") from None
+        problem = f"found {quoted(match['snr'])} in {quoted(text)}"
+        raise UserError(Option("stations"), f"{problem}; accepted: a signal-to-noise ratio in dB") from None
     return station | ({"count": int(match["count"])} if match["count"] else {})
 
 
 def for_each(traffic: Iterable[dict[str, Any]], stations: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return ``traffic`` once per station of ``stations``. Each flow is named after its station, by a unique name."""
-    found = []
+    sources = []
     kinds: Counter[str] = Counter()
     for source in traffic:
         kind = source["kind"]
@@ -54,8 +56,8 @@ def for_each(traffic: Iterable[dict[str, Any]], stations: Sequence[Mapping[str, 
         for station in stations:
             count = source.get("count", 1) * station.get("count", 1)
             name = f"{station['name']} {called}"
-            found.append(source | {"name": name, "count": count, "station": station["name"]})
-    return found
+            sources.append(source | {"name": name, "count": count, "station": station["name"]})
+    return sources
 
 
 def described(spec: Mapping[str, Any]) -> str:

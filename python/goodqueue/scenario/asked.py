@@ -13,20 +13,24 @@ from goodqueue.record import Scenario
 from goodqueue.scenario import Sets, air, sources
 
 
-def base(file: str | Scenario | None, said: Mapping[str, Any], sets: Sets = ()) -> tuple[Scenario, dict[str, Place]]:
+def base(
+    file: str | Scenario | None, options_given: Mapping[str, Any], sets: Sets = ()
+) -> tuple[Scenario, dict[str, Place]]:
     """Return the unresolved scenario and, for each key that did not come from the file, the option it came from.
 
-    ``file`` is a file's name or a scenario. If it is None, the options describe the scenario. ``said`` has the options
-    that the user gave, by name; None is no value. ``sets`` come last. Raises UserError.
+    ``file`` is a file's name or a scenario. If it is None, the options describe the scenario. ``options_given`` has the
+    options that the user gave, by name; None is no value. ``sets`` come last. Raises UserError.
     """
     read = {
-        one.name: one.read(one.option, said[one.name]) for one in DECLARED.values() if said.get(one.name) is not None
+        option.name: option.read(option.option, options_given[option.name])
+        for option in DECLARED.values()
+        if options_given.get(option.name) is not None
     }
-    given = {name: value for name, value in read.items() if value is not None}
+    values = {name: value for name, value in read.items() if value is not None}
     if file is None:
-        scenario, origins = _described(given)
+        scenario, origins = _described(values)
     else:
-        for name in given:
+        for name in values:
             if DECLARED[name].of_traffic:
                 where = file if isinstance(file, str) else "the scenario"
                 accepted: list[str | Option] = ["one of ", Option(name), " and ", Option("scenario")]
@@ -34,23 +38,27 @@ def base(file: str | Scenario | None, said: Mapping[str, Any], sets: Sets = ()) 
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
             traffic_files.expand(scenario.get("traffic"), Path())
-        origins = _put(scenario, given)
+        origins = _put(scenario, values)
     origins |= reading.apply(scenario, sets)
-    if file is None and "warmup" not in given and origins.get("warmup") == Option("warmup"):
+    if file is None and "warmup" not in values and origins.get("warmup") == Option("warmup"):
         _fit(scenario)
     return scenario, origins
 
 
 def _put(scenario: Scenario, given: Mapping[str, Any]) -> dict[str, Place]:
-    """Set the keys of the ``given`` options in ``scenario``, and return the option of each."""
+    """Set the keys of the options ``given`` in ``scenario``, and return the option of each."""
     every = ((DECLARED[name].key, value, Option(name)) for name, value in given.items())
     return {reading.put(scenario, key, value, option): option for key, value, option in every}
 
 
 def _described(given: Mapping[str, Any]) -> tuple[Scenario, dict[str, Place]]:
-    """Return the scenario of the ``given`` options, with the defaults of the others, and the origins of its keys."""
+    """Return the scenario of the options ``given``, with the defaults of the others, and the origins of its keys."""
     replaced = {DECLARED[name].instead_of for name in given}
-    usual = {one.name: one.default for one in DECLARED.values() if one.default is not None and one.name not in replaced}
+    usual = {
+        option.name: option.default
+        for option in DECLARED.values()
+        if option.default is not None and option.name not in replaced
+    }
     of_traffic = {name: value for name, value in given.items() if DECLARED[name].of_traffic}
     plain = {name: value for name, value in {**usual, **given}.items() if not DECLARED[name].of_traffic}
     scenario: Scenario = {"duration": "", "warmup": "", "bottleneck": {}, "path": {}}

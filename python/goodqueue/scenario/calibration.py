@@ -68,10 +68,10 @@ class Probe:
     def take(self, users: int, offered: float) -> int:
         """Return ``users`` if what they offer is near enough. Raises UserError."""
         if abs(offered / self.asked["load"] - 1) > 10 * NEAR:
-            found = f"found {quoted(self.text)}, which no number of users offers"
+            problem = f"found {quoted(self.text)}, which no number of users offers"
             closest = f"{users} offer {offered / 1e6:.3g} Mbit/s"
             accepted = f"a load that 1 to {MOST_USERS} users offer"
-            raise UserError(self.origin, self.key, f"{found}: {closest}; accepted: {accepted}")
+            raise UserError(self.origin, self.key, f"{problem}: {closest}; accepted: {accepted}")
         return users
 
 
@@ -80,8 +80,8 @@ def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | 
 
     A malformed scenario is left for the core to refuse. Raises UserError if no number of users offers the load.
     """
-    for place, source in _loads(scenario):
-        probe = _probe(scenario, place, source, origin, origins)
+    for index, source in _loads(scenario):
+        probe = _probe(scenario, index, source, origin, origins)
         count([probe], workers=1)
         source["users"] = probe.take(*_found[probe.known])
         del source["load"]
@@ -89,7 +89,7 @@ def settle(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | 
 
 def probes(scenario: Scenario, origin: str = "", origins: Mapping[str, Place] | None = None) -> list[Probe]:
     """Return what `settle` would count for ``scenario``, for `count` to do so beforehand. Raises UserError."""
-    return [_probe(scenario, place, source, origin, origins) for place, source in _loads(scenario)]
+    return [_probe(scenario, index, source, origin, origins) for index, source in _loads(scenario)]
 
 
 def uncounted(scenario: Scenario) -> Scenario:
@@ -101,7 +101,7 @@ def uncounted(scenario: Scenario) -> Scenario:
     return checked
 
 
-def count(asked: Iterable[Probe], workers: int | None = None) -> None:
+def count(probes_asked: Iterable[Probe], workers: int | None = None) -> None:
     """Count the users of each load that is not known yet, on all cores or on ``workers`` threads.
 
     The lines on standard error are those of one load after the other. So is the error: the first load that no number of
@@ -109,48 +109,48 @@ def count(asked: Iterable[Probe], workers: int | None = None) -> None:
     """
     from goodqueue import running
 
-    wanted: dict[str, Probe] = {}
-    for probe in asked:
-        if (known := probe.known) not in _found:
-            wanted.setdefault(known, probe)
-    left = deque(enumerate(wanted.items()))
+    waiting: dict[str, Probe] = {}
+    for probe in probes_asked:
+        if (key := probe.known) not in _found:
+            waiting.setdefault(key, probe)
+    left = deque(enumerate(waiting.items()))
     ended: dict[int, str | BaseException] = {}
 
     def begin() -> None:
         if left:
             left[0][1][1].say("counting the users that it takes")
 
-    def tell(index: int, result: str | BaseException) -> None:
+    def finish(index: int, result: str | BaseException) -> None:
         ended[index] = result
         while left and left[0][0] in ended:
-            place, (known, probe) = left.popleft()
-            found = ended.pop(place)
-            if isinstance(found, BaseException):
-                raise found
-            users, offered = json.loads(found)
-            _found[known] = users, offered
+            position, (key, probe) = left.popleft()
+            outcome = ended.pop(position)
+            if isinstance(outcome, BaseException):
+                raise outcome
+            users, offered = json.loads(outcome)
+            _found[key] = users, offered
             probe.take(users, offered)
             rate_bps = probe.asked["load"]
             probe.say(f"{users} users, who offer {100 * offered / rate_bps:.1f} % of {rate_bps / 1e6:g} Mbit/s")
             begin()
 
-    if wanted:
+    if waiting:
         begin()
-        running.each([probe.asked for probe in wanted.values()], tell, workers, engine=_search, failed=tell)
+        running.each([probe.asked for probe in waiting.values()], finish, workers, engine=_search, failed=finish)
 
 
 def _loads(scenario: Scenario) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each traffic of ``scenario`` that has a load instead of users, with its place."""
     sources = scenario.get("traffic")
-    for place, source in enumerate(sources if isinstance(sources, list) else []):
+    for index, source in enumerate(sources if isinstance(sources, list) else []):
         if isinstance(source, dict) and isinstance(source.get("load"), str) and "users" not in source:
-            yield place, source
+            yield index, source
 
 
 def _probe(
-    scenario: Scenario, place: int, source: dict[str, Any], origin: str, origins: Mapping[str, Place] | None
+    scenario: Scenario, index: int, source: dict[str, Any], origin: str, origins: Mapping[str, Place] | None
 ) -> Probe:
-    key = f"traffic.{place}.load"
+    key = f"traffic.{index}.load"
     where = (origins or {}).get(key, origin)
     return Probe(_alone(scenario, source, where, key), where, key, source["load"])
 
@@ -165,8 +165,8 @@ def _alone(scenario: Scenario, source: dict[str, Any], origin: Place, key: str) 
     bottleneck = probe.get("bottleneck")
     if isinstance(bottleneck, dict):
         probe["bottleneck"] = {"rate": bottleneck.get("rate"), "qdisc": "pfifo limit 100000"}
-    one = {name: value for name, value in source.items() if name not in IRRELEVANT} | {"users": 1}
-    probe["traffic"] = [one]
+    one_user = {name: value for name, value in source.items() if name not in IRRELEVANT} | {"users": 1}
+    probe["traffic"] = [one_user]
     resolved = reading.resolve(probe, str(origin))  # the core's error messages show the user's own numbers
     rate_bps = _load_bps(source["load"], paths.rate_bps(resolved["bottleneck"]))
     if not 0 < rate_bps < MOST_BPS:
@@ -186,13 +186,13 @@ def _load_bps(text: str, bottleneck_bps: int) -> float:
         return 0.0
 
 
-def _search(asked: Scenario, progress: "Progress", stop: "Event") -> str:
+def _search(scenario: Scenario, progress: "Progress", stop: "Event") -> str:
     """Return the number of users that offer the load of `Probe.asked`, and the rate that they do offer, as JSON.
 
     It is an engine for the threads of `goodqueue.running`.
     """
-    alone = {name: value for name, value in asked.items() if name != "load"}
-    rate_bps = asked["load"]
+    alone = {name: value for name, value in scenario.items() if name != "load"}
+    rate_bps = scenario["load"]
     users, best = FIRST_USERS, (0, 0.0)
     for _ in range(TRIES):
         offered = _offered_bps(alone, users, progress, stop)

@@ -74,7 +74,7 @@ def split_stab(line: str) -> tuple[list[str], list[str]]:
     at = 0
     while words[at : at + 1] == [STAB]:
         at += 1
-        while at < len(words) and any(known.startswith(words[at]) for known in _OF_STAB):
+        while at < len(words) and any(word.startswith(words[at]) for word in _OF_STAB):
             at += 2
     return words[:at], words[at:]
 
@@ -84,7 +84,7 @@ def name_of(line: str) -> str:
     return next(iter(split_stab(line)[1]), "")
 
 
-def told(line: str) -> str:
+def shortened(line: str) -> str:
     """Return ``line`` as a person reads it: of a tree of many classes the first command, and how many there are."""
     commands = line.split("; ") if name_of(line) == TREE else []
     return f"{commands[0]}; … ({len(commands)} commands)" if len(commands) > 1 else line
@@ -103,7 +103,7 @@ def controlled(scenario: Mapping[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Return the tables of traffic whose congestion control is a class in a Python file, with their keys."""
     tables = scenario.get("traffic")
     listed = enumerate(tables if isinstance(tables, list) else [])
-    return [(f"traffic[{n}]", one) for n, one in listed if isinstance(one, dict) and is_python(one.get("cc"))]
+    return [(f"traffic[{n}]", table) for n, table in listed if isinstance(table, dict) and is_python(table.get("cc"))]
 
 
 def rebased(line: str, folder: Path) -> str:
@@ -116,9 +116,9 @@ def make(line: str, link: Any) -> tuple[Any, str, str]:
 
     Return the object, the name of its class, and the line with every parameter. Raises UserError.
     """
-    file, name, made, values, whole = _read(line, LAW)
+    file, name, class_, values, whole = _read(line, LAW)
     with blaming([file]):
-        thing = made(link, **values)
+        thing = class_(link, **values)
     return thing, name, whole
 
 
@@ -128,15 +128,15 @@ def control(line: str) -> tuple[Callable[[Any], Any], str, str, bool, bool, str]
     Return what makes the object of a connection, the name of its class, the line with every parameter, whether the
     class paces, whether it is model-based (it has ``on_rate``), and how it uses ECN. Raises UserError.
     """
-    file, name, made, values, whole = _read(line, CONGESTION_CONTROL)
-    ecn = getattr(made, "ecn", "")
+    file, name, class_, values, whole = _read(line, CONGESTION_CONTROL)
+    ecn = getattr(class_, "ecn", "")
     if ecn not in ("", *ECN_USES):
         raise UserError(
             file, f"{name}.ecn", f"found {quoted(ecn)}; accepted: {', '.join(map(quoted, ECN_USES))}, or none"
         )
-    has_model = callable(getattr(made, "on_rate", None))
-    paces = has_model or bool(getattr(made, "paces", False))
-    return lambda connection: made(connection, **values), name, whole, paces, has_model, ecn
+    has_model = callable(getattr(class_, "on_rate", None))
+    paces = has_model or bool(getattr(class_, "paces", False))
+    return lambda connection: class_(connection, **values), name, whole, paces, has_model, ecn
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +154,9 @@ class Maker:
 def _read(line: str, sort: Sort) -> tuple[str, str, type, dict[str, Any], str]:
     target, *words = line.split()
     file, name = split(target)
-    made, given = _class(file, name, sort), _given(target, words)
-    values, shown = _arguments(made, target, given, sort)
-    return file, name, made, values, " ".join([target, *shown])
+    class_, parameters = _class(file, name, sort), _given(target, words)
+    values, shown = _arguments(class_, target, parameters, sort)
+    return file, name, class_, values, " ".join([target, *shown])
 
 
 def split(target: str) -> tuple[str, str]:
@@ -166,15 +166,15 @@ def split(target: str) -> tuple[str, str]:
 
 
 @contextmanager
-def blaming(files: list[str], *said: type[BaseException]) -> Iterator[None]:
+def blaming(files: list[str], *also: type[BaseException]) -> Iterator[None]:
     """Run the disciplines in ``files`` in this block, or none if it stays empty. Raises UserError if one of them fails.
 
-    Refusals of the core, and exceptions of the types ``said``, already say what is wrong and where.
+    Refusals of the core, and exceptions of the types ``also``, already say what is wrong and where.
     """
     from goodqueue._goodqueue import ScenarioError, TraceError
 
     def blamed(error: BaseException) -> UserError | None:
-        return None if not files or isinstance(error, (ScenarioError, TraceError, *said)) else blame(error, files)
+        return None if not files or isinstance(error, (ScenarioError, TraceError, *also)) else blame(error, files)
 
     with foreign.running(blamed):
         yield
@@ -184,14 +184,14 @@ def blame(error: BaseException, files: list[str]) -> UserError:
     """Return ``error`` as a UserError of one line that says where in the user's ``files`` it comes from."""
     from goodqueue._goodqueue import DisciplineError
 
-    place, trace = " or ".join(dict.fromkeys(files)), error.__traceback__
+    where, trace = " or ".join(dict.fromkeys(files)), error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename in files:
-            place = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+            where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
         trace = trace.tb_next
     if isinstance(error, DisciplineError | UserError):
-        return UserError(place, said(error))
-    return UserError(place, ": ".join(part for part in (type(error).__name__, said(error)) if part))
+        return UserError(where, said(error))
+    return UserError(where, ": ".join(part for part in (type(error).__name__, said(error)) if part))
 
 
 def read(file: str) -> bytes:
@@ -225,15 +225,15 @@ def _module(file: str) -> ModuleType:
 
 def _class(file: str, name: str, sort: Sort) -> type:
     module = _module(file)
-    found = getattr(module, name, None)
-    if not isinstance(found, type):
-        own = [key for key, value in vars(module).items() if _is_one(value, module, sort)]
-        known = ", ".join(own) or f"a class with {' and '.join(sort.methods)}"
-        raise UserError(file, f"has no class {quoted(name)}; accepted: {known}")
-    missing = [method for method in sort.methods if not callable(getattr(found, method, None))]
+    class_ = getattr(module, name, None)
+    if not isinstance(class_, type):
+        classes = [key for key, value in vars(module).items() if _is_one(value, module, sort)]
+        accepted = ", ".join(classes) or f"a class with {' and '.join(sort.methods)}"
+        raise UserError(file, f"has no class {quoted(name)}; accepted: {accepted}")
+    missing = [method for method in sort.methods if not callable(getattr(class_, method, None))]
     if missing:
         raise UserError(file, f"{name} has no method {missing[0]}; accepted: {sort.wanted}")
-    return found
+    return class_
 
 
 def _is_one(value: object, module: ModuleType, sort: Sort) -> bool:
@@ -244,18 +244,18 @@ def _given(target: str, words: list[str]) -> dict[str, str]:
     """Return the parameters of a line: its words are names and values, alternately."""
     if len(words) % 2:
         raise UserError(target, f"{words[-1]}: no value; accepted: a name and a value each, as target 5ms")
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for name, value in zip(words[::2], words[1::2], strict=True):
-        if name in given:
+        if name in values:
             raise UserError(target, f"{name}: given twice")
-        given[name] = value
-    return given
+        values[name] = value
+    return values
 
 
-def _arguments(made: type, target: str, given: dict[str, str], sort: Sort) -> tuple[dict[str, Any], list[str]]:
+def _arguments(class_: type, target: str, given: dict[str, str], sort: Sort) -> tuple[dict[str, Any], list[str]]:
     """Return the arguments of the class's ``__init__`` after the first one, by name and as words."""
     try:
-        parameters = list(inspect.signature(made).parameters.values())
+        parameters = list(inspect.signature(class_).parameters.values())
     except (TypeError, ValueError):
         parameters = []
     if not parameters or parameters[0].kind not in (
@@ -264,22 +264,24 @@ def _arguments(made: type, target: str, given: dict[str, str], sort: Sort) -> tu
         inspect.Parameter.VAR_POSITIONAL,
     ):
         raise UserError(target, sort.no_argument)
-    named = {p.name: p for p in parameters[1:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+    by_name = {p.name: p for p in parameters[1:] if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     anything = any(p.kind == p.VAR_KEYWORD for p in parameters)
-    known = ", ".join(named) or "no parameters"
-    if unknown := [] if anything else [name for name in given if name not in named]:
-        raise UserError(target, f"unknown word {quoted(unknown[0])}; accepted: {known}")
+    accepted_names = ", ".join(by_name) or "no parameters"
+    if unknown := [] if anything else [name for name in given if name not in by_name]:
+        raise UserError(target, f"unknown word {quoted(unknown[0])}; accepted: {accepted_names}")
     values: dict[str, Any] = {}
     for name, text in given.items():
-        read, accepted = _reader(named.get(name))
+        read, accepted = _reader(by_name.get(name))
         try:
             values[name] = read(text)
         except ValueError:
             raise UserError(target, f"{name}: found {quoted(text)}; accepted: {accepted}") from None
-    defaults = {name: p.default for name, p in named.items() if p.default is not p.empty and p.default is not None}
-    if missing := [name for name in named if named[name].default is named[name].empty and name not in given]:
-        raise UserError(target, f"{missing[0]}: no value, and it has no default; accepted: {known}")
-    shown = {name: _show(values.get(name, defaults.get(name))) for name in [*named, *given] if name in defaults | given}
+    defaults = {name: p.default for name, p in by_name.items() if p.default is not p.empty and p.default is not None}
+    if missing := [name for name in by_name if by_name[name].default is by_name[name].empty and name not in given]:
+        raise UserError(target, f"{missing[0]}: no value, and it has no default; accepted: {accepted_names}")
+    shown = {
+        name: _show(values.get(name, defaults.get(name))) for name in [*by_name, *given] if name in defaults | given
+    }
     return values, [word for pair in shown.items() for word in pair]
 
 

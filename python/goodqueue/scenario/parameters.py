@@ -29,8 +29,8 @@ def set_one(table: Any, names: list[str], value: str, origin: Place) -> None:
     heads, *children = line.split(f" {CHILD} ")
     parts = [heads, *children]
     if any(word != CHILD for word in inner) or len(inner) >= len(parts):
-        found = f"found {quoted('.'.join(names))} of {quoted(line)}"
-        raise UserError(origin, f"{found}; accepted: one of its parameters, or child.NAME where the line has a child")
+        problem = f"found {quoted('.'.join(names))} of {quoted(line)}"
+        raise UserError(origin, f"{problem}; accepted: one of its parameters, or child.NAME where the line has a child")
     parts[len(inner)] = _with(parts[len(inner)], name, value)
     table["qdisc"] = f" {CHILD} ".join(parts)
 
@@ -40,8 +40,8 @@ def _with(line: str, name: str, value: str) -> str:
     stab, (head, *words) = split_stab(line)
     head = " ".join([*stab, head])
     if _unit(head.split()[-1], name) == "flag":
-        kept = [word for word in words if word not in (name, f"no{name}")]
-        return " ".join([head, *kept, name if value in ("true", "on", name) else f"no{name}"])
+        others = [word for word in words if word not in (name, f"no{name}")]
+        return " ".join([head, *others, name if value in ("true", "on", name) else f"no{name}"])
     if name in words[:-1]:
         words[words.index(name) + 1] = value
         return " ".join([head, *words])
@@ -58,8 +58,8 @@ def numbers(line: str) -> dict[str, float | None]:
     is_listed = not is_python(line) and name_of(line) in registry()
     values = _goodqueue.qdisc_values(line) if is_listed else {}
     # One discipline's flag may have the name of another's number: netem's and red_gentle's `bytes`.
-    known = {key: value for key, value in values.items() if key in names() and not isinstance(value, bool)}
-    return {key: float(value) for key, value in known.items() if isinstance(value, int | float)}
+    numeric = {key: value for key, value in values.items() if key in names() and not isinstance(value, bool)}
+    return {key: float(value) for key, value in numeric.items() if isinstance(value, int | float)}
 
 
 def declared(line: str) -> list[dict[str, Any]]:
@@ -73,7 +73,7 @@ def names() -> tuple[str, ...]:
     """Return the names of all numeric parameters of all disciplines, in the registry's order."""
     from goodqueue import _goodqueue
 
-    found: dict[str, None] = {}
+    keys: dict[str, None] = {}
     for spec in registry().values():
         values = iter(key for key in _goodqueue.qdisc_values(spec["name"]) if not key.startswith(CHILD))
         for param in spec["params"]:
@@ -81,10 +81,10 @@ def names() -> tuple[str, ...]:
                 continue
             key = next(values)
             if param["unit"] in NUMERIC:
-                found[key] = None
+                keys[key] = None
             if param["unit"] == "time or packets":
-                found[f"{param['name']}_packets"] = None
-    return tuple(found)
+                keys[f"{param['name']}_packets"] = None
+    return tuple(keys)
 
 
 @functools.cache

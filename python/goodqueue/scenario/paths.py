@@ -25,7 +25,7 @@ def links(scenario: Scenario) -> Iterator[tuple[str, dict[str, Any]]]:
     bottleneck, hops = scenario.get("bottleneck"), scenario.get("hop")
     up = bottleneck.get("up") if isinstance(bottleneck, dict) else None
     tables = [("bottleneck", bottleneck), ("bottleneck.up", up)]
-    tables += [(f"hop[{place}]", table) for place, table in enumerate(hops if isinstance(hops, list) else [])]
+    tables += [(f"hop[{index}]", table) for index, table in enumerate(hops if isinstance(hops, list) else [])]
     for key, table in tables:
         if isinstance(table, dict) and ("kind" not in table or has_queue(table)):
             yield key, table

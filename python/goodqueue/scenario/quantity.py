@@ -28,11 +28,11 @@ def quantity(text: str) -> tuple[float, str] | None:
 
 def quantities(texts: Sequence[str]) -> tuple[list[float], str] | None:
     """Return several values as numbers and their common unit, or None without a common unit or if one is no number."""
-    found = [quantity(text) for text in texts]
-    units = {one[1] for one in found if one}
-    if None in found or len(units) != 1:
+    numbers = [quantity(text) for text in texts]
+    units = {number[1] for number in numbers if number}
+    if None in numbers or len(units) != 1:
         return None
-    return [one[0] for one in found if one], units.pop()
+    return [number[0] for number in numbers if number], units.pop()
 
 
 def order(texts: Sequence[str]) -> list[str]:
@@ -43,7 +43,7 @@ def order(texts: Sequence[str]) -> list[str]:
     return [text for _, text in sorted(zip(numbers[0], texts, strict=True), key=lambda pair: pair[0])]
 
 
-def same(one: str, other: str) -> bool:
+def same(text: str, other: str) -> bool:
     """Return whether both are the same text or the same number. For example, ``0.01s`` is ``10ms``."""
-    number = quantity(one)
-    return one == other or (number is not None and number == quantity(other))
+    number = quantity(text)
+    return text == other or (number is not None and number == quantity(other))

@@ -32,8 +32,8 @@ def listed(
     bulk = [source for source in sources if source["kind"] == BULK]
     load = [source for source in sources if source in bulk or kinds()[source["kind"]].is_made_of_flows]
     tcp = "bulk flows or Flent's tests"
-    wanted = ((FLOWS, flows, bulk, "bulk flows"), (Option("cc"), cc, load, tcp), (Option("ecn"), ecn, load, tcp))
-    for option, value, takers, accepted in wanted:
+    limited = ((FLOWS, flows, bulk, "bulk flows"), (Option("cc"), cc, load, tcp), (Option("ecn"), ecn, load, tcp))
+    for option, value, takers, accepted in limited:
         if value is not None and not takers:
             lacking: list[str | Option] = ["there are no bulk flows in ", TRAFFIC, f" {text}; accepted: "]
             raise UserError(option, [*lacking, option, f" with {accepted}"])
@@ -52,10 +52,10 @@ def mix(text: str) -> list[dict[str, Any]]:
     """Return the traffic tables of a list of sources, or those of a scenario file. Raises UserError."""
     if not text.endswith(".toml"):
         return listed(text)
-    found = load(text).get("traffic")
-    if not isinstance(found, list) or not found:
+    tables = load(text).get("traffic")
+    if not isinstance(tables, list) or not tables:
         raise UserError(text, "traffic: found none; accepted: a file with [[traffic]]")
-    return found
+    return tables
 
 
 def _source(item: str) -> dict[str, Any]:

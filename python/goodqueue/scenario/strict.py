@@ -7,9 +7,9 @@ from typing import Any
 
 def text(value: Any) -> str:
     """Return JSON that any reader accepts: finite numbers, and UTF-8 text (a command line may hold other bytes)."""
-    found = json.dumps(value, allow_nan=False, ensure_ascii=False)
-    found.encode("utf-8")
-    return found
+    as_json = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    as_json.encode("utf-8")
+    return as_json
 
 
 def first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any] | None:
@@ -19,8 +19,8 @@ def first_unusable(value: Any, key: str = "", depth: int = 0) -> tuple[str, Any]
     if isinstance(value, dict | list):
         items: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value)
         for name, inner in items:
-            if found := first_unusable(inner, f"{key}.{name}" if key else f"{name}", depth + 1):
-                return found
+            if unusable := first_unusable(inner, f"{key}.{name}" if key else f"{name}", depth + 1):
+                return unusable
         return None
     try:
         text(value)

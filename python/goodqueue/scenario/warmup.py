@@ -33,10 +33,10 @@ def notes(record: Record, kind: str = "") -> list[str]:
     for outline, flow in _uncounted(record, warmup_s, kind):
         is_over = is_long and outline.get("repeat") == 1 and _is_silent(flow)
         (ended if is_over else begun).append(flow["name"])
-    found = (("ended", ended, "--set warmup=0s or repeat"), ("began", begun, "--set warmup=0s"))
+    reasons = (("ended", ended, "--set warmup=0s or repeat"), ("began", begun, "--set warmup=0s"))
     return [
         f"{_listed(names)}: {did} in the warm-up (first {left_out}), which is left out; {instead}"
-        for did, names, instead in found
+        for did, names, instead in reasons
         if names
     ]
 
@@ -48,16 +48,18 @@ def _uncounted(record: Record, warmup_s: float, kind: str) -> Iterator[tuple[Map
 
     if source_of(record):
         return  # the scenario describes a measurement by another program, and the simulator did not plan its flows
-    counting = {one.name for one in traffic.kinds().values() if one.counts_completed and kind in ("", one.name)}
+    counting = {
+        counted.name for counted in traffic.kinds().values() if counted.counts_completed and kind in ("", counted.name)
+    }
     names = {app["name"] for app in record["apps"] if app["kind"] in counting and app.get("count") == 0}
     flows = [flow for flow in record["flows"] if flow["name"] in names and flow["start_s"] < warmup_s]
     if not flows:
         return
     try:
-        found = json.loads(_goodqueue.flows(to_json(record["scenario"])))
+        listed_outlines = json.loads(_goodqueue.flows(to_json(record["scenario"])))
     except _goodqueue.ScenarioError:
         return  # somebody has edited the record
-    outlines = {outline["name"]: outline for outline in found}
+    outlines = {outline["name"]: outline for outline in listed_outlines}
     yield from ((outlines[flow["name"]], flow) for flow in flows if flow["name"] in outlines)
 
 

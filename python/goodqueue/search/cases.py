@@ -65,11 +65,11 @@ def on_link(rate: str, rtt: str, has_series: bool = False) -> tuple[list[Case], 
     return training, held_out
 
 
-def _read(read: Callable[[str], int], place: Option) -> int:
+def _read(read: Callable[[str], int], where: Option) -> int:
     try:
-        return read(place.value)
+        return read(where.value)
     except ValueError as error:
-        raise UserError(place, str(error)) from None
+        raise UserError(where, str(error)) from None
 
 
 def of_files(files: Sequence[str]) -> list[Case]:

@@ -84,21 +84,21 @@ class Condition:
         return max(min(signed, -1e-9), -FURTHEST)
 
 
-def parse(texts: Sequence[str], place: Place) -> list[Condition]:
-    """Return the conditions. Raises UserError with ``place``."""
-    return [_one(text, place) for text in texts]
+def parse(texts: Sequence[str], where: Place) -> list[Condition]:
+    """Return the conditions. Raises UserError with ``where``."""
+    return [_condition(text, where) for text in texts]
 
 
-def _one(text: str, place: Place) -> Condition:
-    found = _CONDITION.fullmatch(text)
-    if found is None:
-        raise UserError(place, f"found {quoted(text)}; accepted: a condition, {ACCEPTED}")
+def _condition(text: str, where: Place) -> Condition:
+    match = _CONDITION.fullmatch(text)
+    if match is None:
+        raise UserError(where, f"found {quoted(text)}; accepted: a condition, {ACCEPTED}")
     try:
-        bound = float(found["bound"])
+        bound = float(match["bound"])
     except ValueError:
-        raise UserError(place, f"found the bound {quoted(found['bound'])}; accepted: a number") from None
+        raise UserError(where, f"found the bound {quoted(match['bound'])}; accepted: a number") from None
     if not math.isfinite(bound):
-        raise UserError(place, f"found the bound {quoted(found['bound'])}; accepted: a finite number")
-    numbers.find([found["number"]], place)
-    others = {name: " ".join((found[name] or "").split()) for name in ("of", "times")}
-    return Condition(" ".join(text.split()), found["number"], found["sign"], bound, **others)
+        raise UserError(where, f"found the bound {quoted(match['bound'])}; accepted: a finite number")
+    numbers.find([match["number"]], where)
+    others = {name: " ".join((match[name] or "").split()) for name in ("of", "times")}
+    return Condition(" ".join(text.split()), match["number"], match["sign"], bound, **others)

@@ -44,21 +44,21 @@ class Evaluator:
         A scenario whose own numbers break no condition is not compared with others.
         """
         self.evaluations += len(built)
-        seeded = [None if one is None else {**one, "seed": seed} for one in built]
-        own = [one for one in self.conditions if not one.others]
-        compared = [one for one in self.conditions if one.others]
-        found = self.run([{"": one} if one is not None else None for one in seeded])
-        first = [self._score(own, records) for records in found]
+        seeded = [None if scenario is None else {**scenario, "seed": seed} for scenario in built]
+        alone = [condition for condition in self.conditions if not condition.others]
+        compared = [condition for condition in self.conditions if condition.others]
+        found_records = self.run([{"": scenario} if scenario is not None else None for scenario in seeded])
+        first = [self._score(alone, records) for records in found_records]
         if not compared:
             return first
         again = []
-        for one, records, judged in zip(seeded, found, first, strict=True):
+        for scenario, records, judged in zip(seeded, found_records, first, strict=True):
             others = {name for condition in compared for name in condition.others}
-            wanted = one is not None and records is not None and judged.holds
-            again.append(self.variants(one, others) if wanted and one is not None else None)
+            is_needed = scenario is not None and records is not None and judged.holds
+            again.append(self.variants(scenario, others) if is_needed and scenario is not None else None)
         both = self.run(again)
         judgements = []
-        for records, judged, more in zip(found, first, both, strict=True):
+        for records, judged, more in zip(found_records, first, both, strict=True):
             if records is None or not judged.holds:
                 low = judged.score if judged.score <= FAILED else judged.score + UNCOMPARED
                 judgements.append(Judged(low, False, judged.values))
@@ -73,11 +73,11 @@ class Evaluator:
     def _score(self, conditions: Sequence[Condition], records: dict[str, Record] | None) -> Judged:
         if records is None:
             return Judged(FAILED, False)
-        margins = [one.margin(records) for one in conditions]
+        margins = [condition.margin(records) for condition in conditions]
         return Judged(
             min(margins, default=0.0),
-            all(one.holds(records) for one in conditions),
-            [one.values(records) for one in conditions],
+            all(condition.holds(records) for condition in conditions),
+            [condition.values(records) for condition in conditions],
             [_digest(record) for record in records.values()],
         )
 

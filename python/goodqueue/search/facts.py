@@ -38,9 +38,9 @@ class Number:
         """Return the same fact within narrower bounds."""
         return replace(self, low=low, high=high, simplest=min(max(self.simplest, low), high))
 
-    def between(self, one: float, other: float) -> float:
+    def between(self, low: float, other: float) -> float:
         """Return the middle of two values."""
-        return math.sqrt(one * other) if self.is_log else (one + other) / 2
+        return math.sqrt(low * other) if self.is_log else (low + other) / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ Choose = Callable[[Fact], Value]
 class Chosen:
     """Chooses the values that are given, and the simplest for all others. It notes what it was asked for."""
 
-    def __init__(self, values: Facts) -> None:
-        """Choose from ``values``."""
-        self._values = values
+    def __init__(self, facts: Facts) -> None:
+        """Choose from ``facts``."""
+        self._values = facts
         self.asked: dict[str, Fact] = {}
         self.facts: dict[str, Value] = {}
 

@@ -32,79 +32,81 @@ class Line:
     line: str
     ranges: Sequence[Range]
 
-    def put(self, scenario: Scenario, values: Facts) -> None:
-        """Set the line with ``values`` in ``scenario``, in place. Raises UserError."""
+    def put(self, scenario: Scenario, facts: Facts) -> None:
+        """Set the line with ``facts`` in ``scenario``, in place. Raises UserError."""
         scenario["bottleneck"]["qdisc"] = self.line
-        known = [one for one in self.ranges if name(one) in values]
-        ranges.put(scenario, known, [float(values[name(one)]) for one in known])
+        named_ranges = [range_ for range_ in self.ranges if name(range_) in facts]
+        ranges.put(scenario, named_ranges, [float(facts[name(range_)]) for range_ in named_ranges])
 
-    def short(self, values: Facts) -> str:
+    def short(self, facts: Facts) -> str:
         """Return the line as a person would write it: what was tuned, after the line that was given."""
         words = self.line.split()
-        for one in self.ranges:
-            if name(one) not in values:
+        for range_ in self.ranges:
+            if name(range_) not in facts:
                 continue
-            text = one.text(float(values[name(one)]))
-            if name(one) in words[:-1]:
-                words[words.index(name(one)) + 1] = text
+            text = range_.text(float(facts[name(range_)]))
+            if name(range_) in words[:-1]:
+                words[words.index(name(range_)) + 1] = text
             else:
-                words += [name(one), text]
+                words += [name(range_), text]
         return " ".join(words)
 
 
-def find(line: str, wanted: Sequence[str]) -> list[Range]:
-    """Return the ranges of the parameters of ``line``: those in ``wanted``, or else all of `UNITS` that have a value.
+def find(line: str, texts: Sequence[str]) -> list[Range]:
+    """Return the ranges of the parameters of ``line``: those in ``texts``, or else all of `UNITS` that have a value.
 
-    Each of ``wanted`` is ``NAME=LOW..HIGH``, or ``NAME`` for the usual range. Raises UserError.
+    Each of ``texts`` is ``NAME=LOW..HIGH``, or ``NAME`` for the usual range. Raises UserError.
     """
-    usual = {one.key: one for one in _usual(line, UNITS)}
-    if not wanted:
+    usual = {range_.key: range_ for range_ in _usual(line, UNITS)}
+    if not texts:
         if not usual:
             raise UserError("QDISC", f"{line} has no parameter to tune; accepted: `--vary NAME=LOW..HIGH`")
         return list(usual.values())
-    every = {one.key: one for one in _usual(line, ())}
-    named = {one["name"] for one in _parameters(line)}
-    found = []
-    for text in wanted:
+    every = {range_.key: range_ for range_ in _usual(line, ())}
+    names = {parameter["name"] for parameter in _parameters(line)}
+    chosen = []
+    for text in texts:
         name, equals, span = (part.strip() for part in text.partition("="))
-        if name not in named:
-            accepted = ", ".join(sorted(named))
+        if name not in names:
+            accepted = ", ".join(sorted(names))
             raise UserError(Option("vary", text), f"found {quoted(name)}; accepted: parameters of {line}: {accepted}")
         if equals:
-            (one,) = ranges.read([f"{WHERE}{name}={span}"])
+            (range_,) = ranges.read([f"{WHERE}{name}={span}"])
         elif WHERE + name not in every:
             raise UserError(Option("vary", text), f"{line} has no value of {name}; accepted: {name}=LOW..HIGH")
         else:
-            one = every[WHERE + name]
-        found.append(one)
-    return found
+            range_ = every[WHERE + name]
+        chosen.append(range_)
+    return chosen
 
 
-def name(one: Range) -> str:
+def name(range_: Range) -> str:
     """Return the parameter of a range."""
-    return one.key.removeprefix(WHERE)
+    return range_.key.removeprefix(WHERE)
 
 
 def _parameters(line: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = parameters.registry().get(line.split(maxsplit=1)[0], {"params": []})["params"]
-    return found
+    params: list[dict[str, Any]] = parameters.registry().get(line.split(maxsplit=1)[0], {"params": []})["params"]
+    return params
 
 
 def _usual(line: str, units: Sequence[str]) -> Iterator[Range]:
     """Yield the usual range of each parameter with one of ``units``, or of any, that has a number in the line."""
     words = subjects.resolved(line, "bottleneck.qdisc")["bottleneck"]["qdisc"].split()
-    for one in _parameters(line):
-        if (units and one["unit"] not in units) or one["name"] not in words[:-1]:
+    for parameter in _parameters(line):
+        if (units and parameter["unit"] not in units) or parameter["name"] not in words[:-1]:
             continue
-        text = words[words.index(one["name"]) + 1]
-        if one["unit"] == "time":
-            yield _around(one["name"], _goodqueue.time_ns(text) / 1e6, "ms", is_whole=False)
+        text = words[words.index(parameter["name"]) + 1]
+        if parameter["unit"] == "time":
+            yield _around(parameter["name"], _goodqueue.time_ns(text) / 1e6, "ms", is_whole=False)
         elif _NUMBER.fullmatch(text) and float(text) > 0:
-            yield _around(one["name"], float(text), "", is_whole=one["unit"] != "real number")
+            yield _around(parameter["name"], float(text), "", is_whole=parameter["unit"] != "real number")
 
 
-def _around(named: str, value: float, unit: str, *, is_whole: bool) -> Range:
+def _around(parameter: str, value: float, unit: str, *, is_whole: bool) -> Range:
     low, high = value / TIMES, value * TIMES
     if is_whole:
         low, high = max(1.0, round(low)), round(high)
-    return Range(WHERE + named, Number(named, float(f"{low:.3g}"), float(f"{high:.3g}"), value, unit, True, is_whole))
+    return Range(
+        WHERE + parameter, Number(parameter, float(f"{low:.3g}"), float(f"{high:.3g}"), value, unit, True, is_whole)
+    )

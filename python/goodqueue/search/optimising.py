@@ -54,9 +54,9 @@ class Optimiser:
 
     def ask(self, build: Callable[[Callable[[Fact], Value]], Any], count: int = BATCH) -> list[Candidate]:
         """Return ``count`` candidates. ``build`` makes each of the facts that it asks for."""
-        return [self._one(build) for _ in range(count)]
+        return [self._candidate(build) for _ in range(count)]
 
-    def _one(self, build: Callable[[Callable[[Fact], Value]], Any]) -> Candidate:
+    def _candidate(self, build: Callable[[Callable[[Fact], Value]], Any]) -> Candidate:
         trial = self._study.ask()
         facts: dict[str, Value] = {}
 

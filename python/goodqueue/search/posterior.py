@@ -131,11 +131,11 @@ class _Proposal:
         """Return the density at each point, where the prior's is 1."""
         import numpy as np
 
-        found = np.zeros(len(points))
+        densities = np.zeros(len(points))
         for word, (share, around) in enumerate(zip(self.shares, self.around, strict=True)):
             rows = points.words == word
-            found[rows] = share * len(self.shares) * around.density(points.numbers[rows])
-        return found
+            densities[rows] = share * len(self.shares) * around.density(points.numbers[rows])
+        return densities
 
 
 def _truncated(random: "np.random.Generator", centre: float, width: float) -> float:
@@ -223,8 +223,8 @@ def _around(numbers: "Floats", misfits: "Floats", proposed: "Floats", random: "n
     if not len(numbers):
         return _Around(numbers, np.ones(numbers.shape[1]))
     temperature = 1.0
-    wanted = min(LEAST_ESS, len(numbers) / 2)
-    while _ess(weights := _weights(misfits, proposed, temperature)) < wanted and temperature < 1e6:
+    wanted_ess = min(LEAST_ESS, len(numbers) / 2)
+    while _ess(weights := _weights(misfits, proposed, temperature)) < wanted_ess and temperature < 1e6:
         temperature *= 1.3
     which = random.choice(len(numbers), size=CENTRES, p=weights)
     spread = np.sqrt(weights @ (numbers - weights @ numbers) ** 2)

@@ -53,41 +53,41 @@ class Choice:
         return f"{self.key}={','.join(self.words)}"
 
 
-def read_all(given: Sequence[str]) -> tuple[list[Range], list[Choice]]:
+def read_all(texts: Sequence[str]) -> tuple[list[Range], list[Choice]]:
     """Return the ranges ``KEY=LOW..HIGH`` and the choices ``KEY=WORD,WORD``. Raises UserError."""
     choices = []
-    for text in given:
+    for text in texts:
         key, equals, words = (part.strip() for part in text.partition("="))
         if ".." in words or not equals:
             continue
-        found = tuple(dict.fromkeys(filter(None, (" ".join(word.split()) for word in words.split(",")))))
-        if len(found) < 2 or not all(key.split(".")):
+        values = tuple(dict.fromkeys(filter(None, (" ".join(word.split()) for word in words.split(",")))))
+        if len(values) < 2 or not all(key.split(".")):
             raise UserError(Option("vary", text), f"found {quoted(text)}; accepted: {ACCEPTED}, or KEY=WORD,WORD")
-        choices.append(Choice(key, found))
-    numbers = read([text for text in given if text.partition("=")[0].strip() not in {one.key for one in choices}])
+        choices.append(Choice(key, values))
+    numbers = read([text for text in texts if text.partition("=")[0].strip() not in {choice.key for choice in choices}])
     return numbers, choices
 
 
-def read(given: Sequence[str]) -> list[Range]:
+def read(texts: Sequence[str]) -> list[Range]:
     """Return the ranges ``KEY=LOW..HIGH``. Raises UserError."""
-    found: list[Range] = []
-    for text in given:
-        place = Option("vary", text)
+    ranges_read: list[Range] = []
+    for text in texts:
+        where = Option("vary", text)
         key, equals, span = (part.strip() for part in text.partition("="))
         low, dots, high = span.partition("..")
         ends = [_END.fullmatch(end.strip()) for end in (low, high)]
         if not (equals and dots and all(key.split("."))) or None in ends:
-            raise UserError(place, f"found {quoted(text)}; accepted: {ACCEPTED}")
-        (one, unit), (other, other_unit) = (end.groups() for end in ends if end)
+            raise UserError(where, f"found {quoted(text)}; accepted: {ACCEPTED}")
+        (first_text, unit), (other, other_unit) = (end.groups() for end in ends if end)
         if unit != other_unit:
-            raise UserError(place, f"found the units {quoted(unit)} and {quoted(other_unit)}; accepted: {ACCEPTED}")
-        first, last = float(one), float(other)
+            raise UserError(where, f"found the units {quoted(unit)} and {quoted(other_unit)}; accepted: {ACCEPTED}")
+        first, last = float(first_text), float(other)
         if not first < last:
-            raise UserError(place, f"found {quoted(span)}; accepted: a lower end before a higher one")
-        if key in {range_.key for range_ in found}:
-            raise UserError(place, f"found {quoted(key)} twice; accepted: each key once")
-        found.append(between(key, first, last, unit, is_whole=not unit and "." not in one + other))
-    return found
+            raise UserError(where, f"found {quoted(span)}; accepted: a lower end before a higher one")
+        if key in {range_.key for range_ in ranges_read}:
+            raise UserError(where, f"found {quoted(key)} twice; accepted: each key once")
+        ranges_read.append(between(key, first, last, unit, is_whole=not unit and "." not in first_text + other))
+    return ranges_read
 
 
 def between(key: str, low: float, high: float, unit: str, *, is_whole: bool = False) -> Range:
@@ -98,5 +98,5 @@ def between(key: str, low: float, high: float, unit: str, *, is_whole: bool = Fa
 def put(scenario: Scenario, ranges: Sequence[Range], values: Sequence[float]) -> None:
     """Set each key of ``ranges`` to its value, in place. Raises UserError."""
     # Parameters of a line are set after the lines, since another key may set the line.
-    for one, value in sorted(zip(ranges, values, strict=True), key=lambda pair: ".qdisc." in pair[0].key):
-        scenarios.apply_set(scenario, f"{one.key}={one.text(value)}")
+    for range_, value in sorted(zip(ranges, values, strict=True), key=lambda pair: ".qdisc." in pair[0].key):
+        scenarios.apply_set(scenario, f"{range_.key}={range_.text(value)}")

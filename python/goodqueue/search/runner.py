@@ -26,12 +26,14 @@ class Runner:
     runs: int = 0
     """The runs so far, those that were stored before included."""
 
-    def __call__(self, wanted: Sequence[Mapping[str, Scenario] | None]) -> list[dict[str, Record] | None]:
+    def __call__(self, scenarios: Sequence[Mapping[str, Scenario] | None]) -> list[dict[str, Record] | None]:
         """Return the records of each group of scenarios by name. A group of which one is refused or fails has None."""
         groups: list[dict[str, Run] | None] = []
-        for group in wanted:
+        for group in scenarios:
             try:
-                groups.append(None if group is None else {name: self._run(one) for name, one in group.items()})
+                groups.append(
+                    None if group is None else {name: self._run(scenario) for name, scenario in group.items()}
+                )
             except UserError:
                 groups.append(None)
         runs = {run.key: run for group in groups if group for run in group.values()}

@@ -38,11 +38,11 @@ def shrink(facts: Facts, build: Asked, holds: Holds) -> dict[str, Value]:
 
 def differing(facts: Facts, build: Asked) -> dict[str, Value]:
     """Return the facts that have another value than the simplest one."""
-    asked = _asked(facts, build)
-    return {name: value for name, value in facts.items() if name in asked and value != asked[name].simplest}
+    asked_facts = _asked_facts(facts, build)
+    return {name: value for name, value in facts.items() if name in asked_facts and value != asked_facts[name].simplest}
 
 
-def _asked(facts: Facts, build: Asked) -> dict[str, Fact]:
+def _asked_facts(facts: Facts, build: Asked) -> dict[str, Fact]:
     chosen = Chosen(facts)
     build(chosen)
     return chosen.asked
@@ -62,9 +62,9 @@ def _leave_out(facts: dict[str, Value], build: Asked, holds: Holds) -> dict[str,
     while names:
         groups = [names[at : at + size] for at in range(0, len(names), size)]
         tries = [_simplest(facts, group, build) for group in groups]
-        kept = next((one for one, good in zip(tries, holds(tries), strict=True) if good), None)
-        if kept is not None:
-            facts = kept
+        shorter = next((facts_tried for facts_tried, good in zip(tries, holds(tries), strict=True) if good), None)
+        if shorter is not None:
+            facts = shorter
             names = [name for name in names if name in differing(facts, build)]
             size = max(1, min(size, len(names)))
         elif size == 1:
@@ -81,7 +81,7 @@ def _simplest(facts: Facts, names: Sequence[str], build: Asked) -> dict[str, Val
 def _simplify(facts: dict[str, Value], build: Asked, holds: Holds) -> dict[str, Value]:
     """Move each number towards its simplest value, then to a round one."""
     for name in list(differing(facts, build)):
-        fact, value = _asked(facts, build).get(name), facts.get(name)
+        fact, value = _asked_facts(facts, build).get(name), facts.get(name)
         if not isinstance(fact, Number) or not isinstance(value, int | float):
             continue
         near, far = float(value), fact.simplest  # `near` holds, `far` does not
@@ -93,9 +93,9 @@ def _simplify(facts: dict[str, Value], build: Asked, holds: Holds) -> dict[str, 
                 near = middle
             else:
                 far = middle
-        tries = [_relevant({**facts, name: one}, build) for one in [*_rounder(fact, near), near]]
+        tries = [_relevant({**facts, name: value_tried}, build) for value_tried in [*_rounder(fact, near), near]]
         good = holds(tries)
-        facts = next((one for one, is_good in zip(tries, good, strict=True) if is_good), facts)
+        facts = next((facts_tried for facts_tried, is_good in zip(tries, good, strict=True) if is_good), facts)
     return facts
 
 
@@ -107,7 +107,7 @@ def _rounder(fact: Number, value: float) -> list[float]:
         for factor in ROUND_VALUES
         if fact.low <= factor * 10.0**power <= fact.high
     }
-    below = max((one for one in every if one <= value), default=None)
-    above = min((one for one in every if one >= value), default=None)
-    found = [one for one in (below, above) if one is not None and one != value]
-    return sorted(found, key=lambda one: abs(one - value))
+    below = max((candidate for candidate in every if candidate <= value), default=None)
+    above = min((candidate for candidate in every if candidate >= value), default=None)
+    neighbours = [neighbour for neighbour in (below, above) if neighbour is not None and neighbour != value]
+    return sorted(neighbours, key=lambda neighbour: abs(neighbour - value))

@@ -18,7 +18,7 @@ class Subject:
     is_cc: bool
 
 
-def read(text: str, place: Place) -> Subject:
+def read(text: str, where: Place) -> Subject:
     """Return what ``text`` names: a discipline's line, or else a congestion control. Raises UserError."""
     line = " ".join(text.split())
     try:
@@ -29,22 +29,22 @@ def read(text: str, place: Place) -> Subject:
         except UserError:
             accepted = "a discipline's line (`goodqueue list qdiscs`) or a congestion control (`goodqueue list cc`)"
             if len(line.split()) > 1:  # its first word may be right, so the discipline's own refusal says more
-                raise UserError(place, str(not_qdisc)) from None
-            raise UserError(place, f"found {quoted(line)}; accepted: {accepted}") from None
+                raise UserError(where, str(not_qdisc)) from None
+            raise UserError(where, f"found {quoted(line)}; accepted: {accepted}") from None
         return Subject(line, is_cc=True)
     return Subject(line, is_cc=False)
 
 
 def resolved(line: str, key: str) -> Scenario:
     """Return a scenario that has ``line`` at ``key``. Raises UserError."""
-    made: Scenario = {
+    scenario: Scenario = {
         "duration": "1s",
         "bottleneck": {"rate": "10mbit", "qdisc": "pfifo"},
         "path": {"rtt": "100ms"},
         "traffic": [{"kind": BULK}],
     }
-    scenarios.put(made, key, line, "")
-    return scenarios.resolve(made)
+    scenarios.put(scenario, key, line, "")
+    return scenarios.resolve(scenario)
 
 
 def instead(scenario: Mapping[str, object], subject: Subject, other: str) -> Scenario:
@@ -52,24 +52,24 @@ def instead(scenario: Mapping[str, object], subject: Subject, other: str) -> Sce
 
     A congestion control is replaced wherever traffic has it. Raises UserError.
     """
-    made: Scenario = copy.deepcopy(dict(scenario))
+    changed: Scenario = copy.deepcopy(dict(scenario))
     if "=" in other and "." in other.partition("=")[0]:
-        scenarios.apply_set(made, other)
-        return made
+        scenarios.apply_set(changed, other)
+        return changed
     if not subject.is_cc:
-        made["bottleneck"]["qdisc"] = other
-        return made
-    for table in made["traffic"]:
+        changed["bottleneck"]["qdisc"] = other
+        return changed
+    for table in changed["traffic"]:
         if table.get("cc") == subject.line:
             table["cc"] = other
-    return made
+    return changed
 
 
-def check_other(subject: Subject, other: str, place: Option) -> None:
+def check_other(subject: Subject, other: str, where: Option) -> None:
     """Refuse an ``other`` that no scenario accepts. Raises UserError."""
     if "=" in other and "." in other.partition("=")[0]:
         return
     try:
         resolved(other, "traffic.0.cc" if subject.is_cc else "bottleneck.qdisc")
     except UserError as error:
-        raise UserError(place, f"{quoted(other)}: {error}") from None
+        raise UserError(where, f"{quoted(other)}: {error}") from None

@@ -20,13 +20,13 @@ LINE = "qdisc"
 def address(scenario: dict[str, Any], lines: Sequence[str]) -> str:
     """Return the address of ``scenario`` under ``lines``, on this machine. The scenario needs no line of its own."""
     words = [(LINE, line) for line in lines]
-    words += [(key, _written(leaf)) for key, leaf in _leaves(scenario)]
+    words += [(key, _leaf_text(leaf)) for key, leaf in _leaves(scenario)]
     return f"{PAGE}#{urlencode(words)}"
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the dotted keys with their values. A list of numbers or words is one value."""
-    is_tables = isinstance(value, list) and all(isinstance(one, dict) for one in value)
+    is_tables = isinstance(value, list) and all(isinstance(item, dict) for item in value)
     inner = list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if is_tables else []
     if not inner:
         yield path, value
@@ -34,7 +34,7 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield from _leaves(item, f"{path}.{name}" if path else str(name))
 
 
-def _written(leaf: Any) -> str:
+def _leaf_text(leaf: Any) -> str:
     """Return text as it is, unless the page would read it as another value."""
     if isinstance(leaf, str):
         try:

@@ -26,25 +26,25 @@ Lesson = dict[str, Any]
 
 def load(folder: str) -> list[Lesson]:
     """Return the lessons of the TOML files in ``folder``, in the order of their names. Raises UserError."""
-    place = Path(folder)
-    if not place.is_dir():
-        found = "found a file" if place.exists() else "not found"
-        raise UserError(folder, f"{found}; accepted: a folder of lessons (*.toml)")
-    files = sorted(place.glob("*.toml"))
+    path = Path(folder)
+    if not path.is_dir():
+        problem = "found a file" if path.exists() else "not found"
+        raise UserError(folder, f"{problem}; accepted: a folder of lessons (*.toml)")
+    files = sorted(path.glob("*.toml"))
     if not 1 <= len(files) <= MOST:
         raise UserError(folder, f"found {len(files)} lessons (*.toml); accepted: 1 to {MOST}")
     lessons = [_lesson(file) for file in files]
-    for number, (file, one) in enumerate(zip(files, lessons, strict=True)):
+    for number, (file, lesson) in enumerate(zip(files, lessons, strict=True)):
         for other, earlier in zip(files[:number], lessons, strict=False):
-            if one["title"] == earlier["title"]:
-                found = f"found {quoted(one['title'])}, as in {other.name}"
-                raise UserError(str(file), "title", f"{found}; accepted: a title that no other lesson has")
+            if lesson["title"] == earlier["title"]:
+                problem = f"found {quoted(lesson['title'])}, as in {other.name}"
+                raise UserError(str(file), "title", f"{problem}; accepted: a title that no other lesson has")
     return lessons
 
 
 def _lesson(file: Path) -> Lesson:
     top = Table(load_toml(file, "a lesson in TOML"), file)
-    lesson: Lesson = {key: _said(top, key) for key in ("title", "text", "question", "hint", "answer")}
+    lesson: Lesson = {key: _text(top, key) for key in ("title", "text", "question", "hint", "answer")}
     lesson["lines"] = lines = top.texts("lines")
     if not 1 <= len(lines) <= MOST_LINES:
         top.refuse("lines", f"found {len(lines)}; accepted: 1 to {MOST_LINES} qdisc lines")
@@ -59,7 +59,7 @@ def _lesson(file: Path) -> Lesson:
     return lesson
 
 
-def _said(table: Table, key: str) -> str:
+def _text(table: Table, key: str) -> str:
     text = table.text(key).strip()
     if not text:
         table.refuse(key, 'found ""; accepted: a text that is not empty')
@@ -67,14 +67,14 @@ def _said(table: Table, key: str) -> str:
 
 
 def _goal(table: Table, lines: int) -> dict[str, Any]:
-    goal = {"says": _said(table, "says"), **_check(table, lines)}
+    goal = {"says": _text(table, "says"), **_check(table, lines)}
     table.finish()
     return goal
 
 
 def _exercise(table: Table, lines: int) -> dict[str, Any]:
     """Return a question with choices, or one that the page answers by a number of the run."""
-    exercise: dict[str, Any] = {"question": _said(table, "question"), "answer": _said(table, "answer")}
+    exercise: dict[str, Any] = {"question": _text(table, "question"), "answer": _text(table, "answer")}
     if "choices" in table:
         choices = table.texts("choices")
         if len(choices) < 2 or len(set(choices)) < len(choices):

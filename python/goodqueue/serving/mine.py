@@ -56,7 +56,7 @@ class Mine:
 
     def listing(self) -> dict[str, Any]:
         """Return names and addresses, in the format of ``mine.json``."""
-        rows = [{"name": one.name, "url": f"mine/{number}.json"} for number, one in enumerate(self.entries)]
+        rows = [{"name": entry.name, "url": f"mine/{number}.json"} for number, entry in enumerate(self.entries)]
         listed: dict[str, Any] = {"scenarios": rows[: len(self.scenarios)], "results": rows[len(self.scenarios) :]}
         if self.opens is not None:
             listed["opens"] = rows[self.opens]["url"]
@@ -74,13 +74,13 @@ class _Search:
     runs: dict[str, tuple[About, Callable[[], str]]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
 
-    def take(self, place: Path, found: Sequence[One]) -> Sequence[One]:
-        """Return as many of the results ``found`` as can still be listed."""
+    def take(self, where: Path, results: Sequence[One]) -> Sequence[One]:
+        """Return as many of ``results`` as can still be listed."""
         room = MOST - len(self.runs)
-        if len(found) > room:
-            count = f"{len(found) - room} of {len(found)} results"
-            self.left_out.append(f"{place}: left out: {count}; {MOST} are listed at most")
-        return found[:room]
+        if len(results) > room:
+            count = f"{len(results) - room} of {len(results)} results"
+            self.left_out.append(f"{where}: left out: {count}; {MOST} are listed at most")
+        return results[:room]
 
 
 def find(paths: Sequence[str], progress: Progress = lambda _: None) -> Mine:
@@ -90,14 +90,14 @@ def find(paths: Sequence[str], progress: Progress = lambda _: None) -> Mine:
     """
     search = _Search(progress)
     opens_scenario = opens_run = False
-    for place, name in enumerate(paths):
+    for index, name in enumerate(paths):
         _look(Path(name), search)
-        if place == 0 and Path(name).is_file():
+        if index == 0 and Path(name).is_file():
             opens_scenario, opens_run = bool(search.scenarios), bool(search.runs)
     if not paths:
         _look_for_scenarios(Path(), search)
     opens = 0 if opens_scenario else len(search.scenarios) if opens_run else None
-    return Mine(list(search.scenarios.values()), _named(search.runs), search.left_out, opens)
+    return Mine(list(search.scenarios.values()), _named_entries(search.runs), search.left_out, opens)
 
 
 def _look(path: Path, search: _Search) -> None:
@@ -123,15 +123,15 @@ def _look(path: Path, search: _Search) -> None:
 
 def _look_for_scenarios(folder: Path, search: _Search) -> bool:
     """Find the scenarios in ``folder``, and return whether there is one. Other TOML files are ignored."""
-    found = False
+    has_found = False
     for file in sorted(folder.glob("*.toml")):
         try:
             if _is_scenario(scenarios.load(file, pipes=False)):
                 _add_scenario(file, search)
-                found = True
+                has_found = True
         except UserError as error:
             search.left_out.append(f"left out: {error}")
-    return found
+    return has_found
 
 
 def _is_scenario(scenario: Scenario) -> bool:
@@ -152,42 +152,42 @@ def _scenario(file: Path) -> str:
 
 
 def _look_for_records(file: Path, search: _Search) -> None:
-    found = results.in_file(file, ACCEPTED, pipes=False)
-    for index, one in enumerate(search.take(file, found)):
-        search.runs[one.place] = one.record, partial(_record, file, index)
+    records = results.in_file(file, ACCEPTED, pipes=False)
+    for index, loose in enumerate(search.take(file, records)):
+        search.runs[loose.place] = loose.record, partial(_record, file, index)
 
 
 def _record(file: Path, index: int) -> str:
     """Return the text of a record, which may have changed since it was found. Raises UserError."""
-    found = results.texts(file, ACCEPTED, pipes=False)
-    if index >= len(found):
-        raise UserError(str(file), f"found {len(found)} records; accepted: {index + 1} or more, as it had before")
-    text, place = found[index]
-    results.record(text, place, ACCEPTED)
+    texts = results.texts(file, ACCEPTED, pipes=False)
+    if index >= len(texts):
+        raise UserError(str(file), f"found {len(texts)} records; accepted: {index + 1} or more, as it had before")
+    text, where = texts[index]
+    results.record(text, where, ACCEPTED)
     return text
 
 
-def _look_in_store(kept: Store, search: _Search) -> None:
-    keys = search.take(kept.folder, kept.all_keys())
-    found = []
-    for key, about in zip(keys, results.about_in_store(kept, keys), strict=True):
-        found.append((key, about))
-        search.progress(len(found) / len(keys))
-    for key, about in sorted(found, key=lambda one: results.order(one[1])):
-        search.runs[str(kept.path(key))] = about, partial(_stored, kept, key)
+def _look_in_store(store: Store, search: _Search) -> None:
+    keys = search.take(store.folder, store.all_keys())
+    abouts = []
+    for key, about in zip(keys, results.about_in_store(store, keys), strict=True):
+        abouts.append((key, about))
+        search.progress(len(abouts) / len(keys))
+    for key, about in sorted(abouts, key=lambda pair: results.order(pair[1])):
+        search.runs[str(store.path(key))] = about, partial(_stored, store, key)
 
 
-def _stored(kept: Store, key: str) -> str:
-    return results.in_store(kept, [key])[0].text
+def _stored(store: Store, key: str) -> str:
+    return results.in_store(store, [key])[0].text
 
 
-def _named(runs: dict[str, tuple[About, Callable[[], str]]]) -> list[Entry]:
+def _named_entries(runs: dict[str, tuple[About, Callable[[], str]]]) -> list[Entry]:
     """Return the runs, each with a unique name: the difference of its scenario from the others, its seed, its place."""
     abouts = [about for about, _ in runs.values()]
     labels = results.labels(abouts)
     names = [f"{label}, seed {about['seed']}" for label, about in zip(labels, abouts, strict=True)]
     counts = Counter(names)
     return [
-        Entry(f"{name}, {place}" if counts[name] > 1 else name, read)
-        for name, (place, (_, read)) in zip(names, runs.items(), strict=True)
+        Entry(f"{name}, {where}" if counts[name] > 1 else name, read)
+        for name, (where, (_, read)) in zip(names, runs.items(), strict=True)
     ]

@@ -157,8 +157,8 @@ class Handler(listening.Handler):
             self.wfile.write(data)
 
     def _takes_gzip(self) -> bool:
-        for one in ",".join(self.headers.get_all("Accept-Encoding", [])).lower().split(","):
-            name, _, weight = one.partition(";")
+        for item in ",".join(self.headers.get_all("Accept-Encoding", [])).lower().split(","):
+            name, _, weight = item.partition(";")
             if name.strip() == "gzip":
                 return not re.fullmatch(r"\s*q=0(\.0*)?\s*", weight)
         return False

@@ -15,21 +15,21 @@ def notes(scenario: Scenario) -> Iterator[str]:
 
     ``scenario`` is unresolved, but the core has accepted it.
     """
-    named: dict[tuple[str, str], dict[str, str]] = {}
+    classes: dict[tuple[str, str], dict[str, str]] = {}
     for key, table in paths.links(scenario):
         for classid, words in _classes(table.get("tc") or table.get("qdisc")):
-            named[_place(key, table), classid] = words
+            classes[_place(key, table), classid] = words
     for number, change in enumerate(scenario.get("change") or ()):
-        place = change.get("hop") or ("up" if change.get("direction") == "up" else "down")
+        where = change.get("hop") or ("up" if change.get("direction") == "up" else "down")
         for classid, words in _classes(change.get("qdisc")):
-            before = named.get((place, classid), {})
+            before = classes.get((where, classid), {})
             for word in WORDS:
                 if word in before and word not in words:
                     yield (
                         f'change[{number}]: class {classid} loses "{word} {before[word]}": tc sets {word} to its '
                         "default, as the command does not name it"
                     )
-            named[place, classid] = words
+            classes[where, classid] = words
 
 
 def _place(key: str, table: dict[str, Any]) -> str:
@@ -43,7 +43,7 @@ def _classes(commands: object) -> Iterator[tuple[str, dict[str, str]]]:
     for line in lines:
         words = str(line).split()
         if words[:2] == ["tc", "class"] and "htb" in words and "classid" in words:
-            own = words[words.index("htb") + 1 :]
+            settings = words[words.index("htb") + 1 :]
             classid = words[words.index("classid") + 1 :][:1]
             if classid:
-                yield classid[0], dict(zip(own[::2], own[1::2], strict=False))
+                yield classid[0], dict(zip(settings[::2], settings[1::2], strict=False))

@@ -39,20 +39,20 @@ def run(name: str, record: Record) -> str:
 
 def lateness(live: Live) -> str:
     """Return a sentence on how late the packets of a live run were."""
-    said = f"Ran {live['elapsed_s']:.1f} s"
+    text = f"Ran {live['elapsed_s']:.1f} s"
     if (late := live["late_us"]) is None:
-        return f"{said}; no packet crossed."
+        return f"{text}; no packet crossed."
     times = [f"{late[name] / 1e3:.3f} ms" for name in ("p50", "p99", "max")]
     return (
-        f"{said}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
+        f"{text}. Packets left late by {times[0]} (median), {times[1]} (p99), {times[2]} at most: the emulator's part."
     )
 
 
 def bufferbloat(live: Live) -> list[str]:
     """Return the score of a live run in a sentence, or nothing without one."""
-    if (found := live.get("bufferbloat")) is None:
+    if (bufferbloat := live.get("bufferbloat")) is None:
         return []
-    return [f"{letter.SAYS} {found['letter']}: the load adds {span(found['added_ms'])}."]
+    return [f"{letter.SAYS} {bufferbloat['letter']}: the load adds {span(bufferbloat['added_ms'])}."]
 
 
 def link(scenario: Scenario) -> str:
@@ -125,13 +125,13 @@ def _change(change: dict[str, Any]) -> str:
 def _source(source: dict[str, Any]) -> str:
     kind = kinds()[source["kind"]]
     name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
-    detail = _said(source, kind.option.detail)
+    detail = _title_value(source, kind.option.detail)
     what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
     direction = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""
     return f"{name}{what}{direction}"
 
 
-def _said(source: dict[str, Any], key: str) -> Any:
+def _title_value(source: dict[str, Any], key: str) -> Any:
     """Return what a title shows of a key: its value, or the file or the number of the data that are its value."""
     value = source.get(key)
     if isinstance(value, list | dict):

@@ -24,41 +24,41 @@ Of = TypeVar("Of", bound=Measured)
 
 
 def sentences(
-    shown: Sequence[Metric], found: Sequence[Of], name: Callable[[Of], str], every: str = "qdisc"
+    shown: Sequence[Metric], rows: Sequence[Of], name: Callable[[Of], str], every: str = "qdisc"
 ) -> list[str]:
-    """Return a sentence on the best and the worst of ``found`` by each metric: first metrics that a person feels.
+    """Return a sentence on the best and the worst of ``rows`` by each metric: first metrics that a person feels.
 
     ``every`` is what has a mean, ``name`` returns its name.
     """
-    told = sorted((one for one in shown if any(one.sentence)), key=lambda metric: not metric.is_felt)
-    return [said for metric in told if (said := _sentence(metric, found, name, every))]
+    spoken = sorted((metric for metric in shown if any(metric.sentence)), key=lambda metric: not metric.is_felt)
+    return [sentence for metric in spoken if (sentence := _sentence(metric, rows, name, every))]
 
 
 def _sentence(metric: Metric, those: Sequence[Of], name: Callable[[Of], str], every: str) -> str | None:
     """Return the sentence on ``metric``, or None for fewer than two means."""
     first, second, end = metric.sentence
-    means = [(measured.estimate(one.values, metric.key, one.is_nil), one) for one in those]
-    found = [(mean.mean, one) for mean, one in means if mean]
-    ranked = sorted(found, key=lambda pair: pair[0], reverse=metric.better == "high")
+    means = [(measured.estimate(row.values, metric.key, row.is_nil), row) for row in those]
+    known_means = [(mean.mean, row) for mean, row in means if mean]
+    ranked = sorted(known_means, key=lambda pair: pair[0], reverse=metric.better == "high")
     if len(ranked) < 2:
         return None
-    (best, one), (worst, other) = ranked[0], ranked[-1]
-    with_one, with_other = _said(metric, best), _said(metric, worst)
+    (best, row), (worst, other) = ranked[0], ranked[-1]
+    with_one, with_other = _value_words(metric, best), _value_words(metric, worst)
     if with_one == with_other:
         return f"{first.format(with_one)} with every {every}{end}."
     ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
     times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
-    said = f"{first.format(with_one)} with {name(one)}, {second.format(with_other)} with {name(other)}{times}{end}."
-    return said if _is_told_apart(one, other, metric) else f"{said} These seeds do not tell the two apart."
+    sentence = f"{first.format(with_one)} with {name(row)}, {second.format(with_other)} with {name(other)}{times}{end}."
+    return sentence if _is_told_apart(row, other, metric) else f"{sentence} These seeds do not tell the two apart."
 
 
-def _is_told_apart(one: Measured, other: Measured, metric: Metric) -> bool:
+def _is_told_apart(row: Measured, other: Measured, metric: Metric) -> bool:
     """Return whether the paired difference excludes zero. Also True if a single run leaves that unknown."""
-    found = measured.difference(one.values, other.values, metric.key, one.is_nil and other.is_nil)
-    return found is None or found.half_width is None or found.excludes_zero
+    difference = measured.difference(row.values, other.values, metric.key, row.is_nil and other.is_nil)
+    return difference is None or difference.half_width is None or difference.excludes_zero
 
 
-def _said(metric: Metric, value: float) -> str:
+def _value_words(metric: Metric, value: float) -> str:
     if metric.unit == "ms":
         return span(value)
     return f"{number(value, 1)} %" if metric.unit == "%" else number(value, 2)

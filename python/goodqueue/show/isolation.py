@@ -28,23 +28,26 @@ BOTH = ("down", "up")
 EXAMPLES = {"host": 'host = "alice"', "server": 'server = "cdn"'}
 
 
-def notes(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def notes(scenario: Scenario, grid: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield a note for each word that has no effect on the traffic of the unresolved ``scenario``.
 
-    ``values`` has the values of a grid by their keys. They replace the scenario's own.
+    ``grid`` has the values of a grid by their keys. They replace the scenario's own.
     """
-    traffic = [one for one in scenario.get("traffic", []) if isinstance(one, dict)]
-    named = {key for one in traffic for key in EXAMPLES if key in one}
-    named |= {key for key in EXAMPLES if any(known.rpartition(".")[2] == key for known in values)}
-    if not traffic or named == {*EXAMPLES}:
+    traffic = [source for source in scenario.get("traffic", []) if isinstance(source, dict)]
+    examples = {key for source in traffic for key in EXAMPLES if key in source}
+    examples |= {key for key in EXAMPLES if any(path.rpartition(".")[2] == key for path in grid)}
+    if not traffic or examples == {*EXAMPLES}:
         return
-    is_parallel = any(kinds()[one["kind"]].in_parallel for one in traffic)
-    for line, direction in _lines(scenario, values):
+    is_parallel = any(kinds()[source["kind"]].in_parallel for source in traffic)
+    for line, direction in _lines(scenario, grid):
         word = _word(line)
         needed = {
-            _key(end, one) for one in direction for end in ("source", "destination") if ENDS.get(word) in (end, "both")
+            _key(end, pair)
+            for pair in direction
+            for end in ("source", "destination")
+            if ENDS.get(word) in (end, "both")
         }
-        if needed and not needed & named:
+        if needed and not needed & examples:
             keys = [key for key in EXAMPLES if key in needed]
             effect = "shares between flows" if is_parallel else "has no effect"
             where = "here" if direction == BOTH else f"on the way {direction[0]}"
@@ -62,7 +65,7 @@ def of_link(scenario: Scenario, hosts: Mapping[str, int]) -> Iterator[str]:
     sides = {"host": "client", "server": "server"}
     for line, direction in _lines(scenario, {}):
         word = _word(line)
-        needed = {_key(end, one) for one in direction for end in ("source", "destination") if ENDS.get(word) == end}
+        needed = {_key(end, pair) for pair in direction for end in ("source", "destination") if ENDS.get(word) == end}
         if needed and all(hosts[sides[key]] <= 1 for key in needed):
             side = " and one ".join(sides[key] for key in sorted(needed))
             yield f'"{word}" had one host to share between: all packets had one {side} address'
@@ -81,16 +84,16 @@ def _word(line: str) -> str:
     return next((word for word in reversed(words[words.index("cake") :]) if word in WORDS), "")
 
 
-def _lines(scenario: Scenario, values: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
+def _lines(scenario: Scenario, grid: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield each qdisc line and the directions of the packets that cross it."""
     bottleneck: dict[str, Any] = scenario.get("bottleneck", {})
-    up = values.get("bottleneck.up.qdisc") or [line for line in [bottleneck.get("up", {}).get("qdisc")] if line]
-    for line in values.get("bottleneck.qdisc") or [bottleneck.get("qdisc") or ""]:
+    up = grid.get("bottleneck.up.qdisc") or [line for line in [bottleneck.get("up", {}).get("qdisc")] if line]
+    for line in grid.get("bottleneck.qdisc") or [bottleneck.get("qdisc") or ""]:
         for half, direction in zip(directions(line), BOTH, strict=False):
             yield half, BOTH if not up and half == line else (direction,)
     yield from ((line, ("up",)) for line in up)
     for name in ("hop", "change"):
-        for place, table in enumerate(scenario.get(name, [])):
-            own = [table["qdisc"]] if "qdisc" in table else []
+        for index, table in enumerate(scenario.get(name, [])):
+            lines = [table["qdisc"]] if "qdisc" in table else []
             crossing = BOTH if "hop" in table else (table.get("direction", "down"),)
-            yield from ((line, crossing) for line in values.get(f"{name}.{place}.qdisc") or own)
+            yield from ((line, crossing) for line in grid.get(f"{name}.{index}.qdisc") or lines)

@@ -28,13 +28,13 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     for line in lines:
         rivals = [set(parameters[other]) for other in lines if other != line and heads[other] == heads[line]]
-        own = [part for part in parameters[line] if any(part not in rival for rival in rivals)]
-        names[line] = " ".join([heads[line], *own])
-    found = list(names.values())
-    if len(set(found)) == len(found):
+        distinct = [part for part in parameters[line] if any(part not in rival for rival in rivals)]
+        names[line] = " ".join([heads[line], *distinct])
+    taken = list(names.values())
+    if len(set(taken)) == len(taken):
         return names
     # Lines that differ only in the order of words keep every word. Then a name could still equal another line.
-    whole = {line: line if found.count(name) > 1 else name for line, name in names.items()}
+    whole = {line: line if taken.count(name) > 1 else name for line, name in names.items()}
     return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
 
 
@@ -43,12 +43,14 @@ def directions(line: str) -> list[str]:
     return line.split(BOTH, 1)
 
 
-def _halves(lines: Sequence[str], names: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
-    """Return the names of ``lines`` whose halves ``names`` shortens."""
-    downs = names([directions(line)[0] for line in lines])
-    ups = names([up for line in lines for up in directions(line)[1:]])
+def _halves(lines: Sequence[str], shorten: Callable[[Sequence[str]], dict[str, str]]) -> dict[str, str]:
+    """Return the names of ``lines`` whose halves ``shorten`` shortens."""
+    downs = shorten([directions(line)[0] for line in lines])
+    ups = shorten([up for line in lines for up in directions(line)[1:]])
     return {
-        line: BOTH.join([downs[down], *(ups[one] for one in up)]) for line in lines for down, *up in [directions(line)]
+        line: BOTH.join([downs[down], *(ups[half] for half in up)])
+        for line in lines
+        for down, *up in [directions(line)]
     }
 
 
@@ -89,13 +91,13 @@ def _class(word: str) -> str:
 
 def parts(line: str) -> list[str]:
     """Return the words of ``line``. After the first word, a number joins the word before it: ``target 5ms``."""
-    found: list[str] = []
+    grouped: list[str] = []
     for word in line.split():
-        if len(found) > 1 and " " not in found[-1] and not _is_value(found[-1]) and _is_value(word):
-            found[-1] += f" {word}"
+        if len(grouped) > 1 and " " not in grouped[-1] and not _is_value(grouped[-1]) and _is_value(word):
+            grouped[-1] += f" {word}"
         else:
-            found.append(word)
-    return found
+            grouped.append(word)
+    return grouped
 
 
 def _is_value(word: str) -> bool:
@@ -135,11 +137,11 @@ def _bases(names: Sequence[str], width: int) -> dict[str, str]:
     heads, plain, shorter = _heads(names), called(names), short(names)
     bases: dict[str, str] = {}
     for head in dict.fromkeys(heads.values()):
-        own = [name for name in names if heads[name] == head]
+        same_head = [name for name in names if heads[name] == head]
         for tried in (
-            {name: name for name in own},
-            {name: plain[name] for name in own},
-            {name: shorter[name].rstrip(",") for name in own},
+            {name: name for name in same_head},
+            {name: plain[name] for name in same_head},
+            {name: shorter[name].rstrip(",") for name in same_head},
         ):
             bases |= tried
             if all(len(base) <= width for base in tried.values()):

@@ -23,21 +23,21 @@ def document(tables: Sequence[Table]) -> str:
     return NEEDS + "\n" + "\n".join(map(table, tables))
 
 
-def table(one: Table) -> str:
-    r"""Return ``one`` as a ``table`` environment: caption, rows between booktabs' rules, and the notes below."""
-    columns = "".join("r" if column.numeric else "l" for column in one.columns)
+def table(table: Table) -> str:
+    r"""Return ``table`` as a ``table`` environment: caption, rows between booktabs' rules, and the notes below."""
+    columns = "".join("r" if column.numeric else "l" for column in table.columns)
     lines = [rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule"]
-    lines += [f"    {line}" for line in _heads(one)]
-    lines += [r"    \midrule", *(f"    {_row(row)}" for row in one.rows), r"    \bottomrule", r"  \end{tabular}"]
-    if one.notes:
-        lines += ["", rf"  \smallskip\footnotesize {' '.join(_sentence(note) for note in one.notes)}"]
-    begin = [r"\begin{table}", r"  \centering", rf"  \caption{{{escaped(one.title)}}}"]
+    lines += [f"    {line}" for line in _heads(table)]
+    lines += [r"    \midrule", *(f"    {_row(row)}" for row in table.rows), r"    \bottomrule", r"  \end{tabular}"]
+    if table.notes:
+        lines += ["", rf"  \smallskip\footnotesize {' '.join(_sentence(note) for note in table.notes)}"]
+    begin = [r"\begin{table}", r"  \centering", rf"  \caption{{{escaped(table.title)}}}"]
     return "\n".join([*begin, *lines, r"\end{table}"]) + "\n"
 
 
-def _heads(one: Table) -> list[str]:
+def _heads(table: Table) -> list[str]:
     """Return the lines of the heading. A heading of fewer lines stands at the bottom."""
-    parts = [column.heading.split("\n") for column in one.columns]
+    parts = [column.heading.split("\n") for column in table.columns]
     most = max(map(len, parts), default=1)
     padded = [[*[""] * (most - len(part)), *part] for part in parts]
     return [_row([lines[at] for lines in padded]) for at in range(most)]

@@ -61,7 +61,9 @@ def _groups(table: Table, first: int) -> list[list[int]]:
             groups[-1].append(index)
         else:
             groups.append([index])
-    return [part for group in groups for part in ([group] if len(group) <= TOGETHER else [[one] for one in group])]
+    return [
+        part for group in groups for part in ([group] if len(group) <= TOGETHER else [[column] for column in group])
+    ]
 
 
 def _continues(column: Column) -> bool:
@@ -82,7 +84,7 @@ def _columns(table: Table, names: Sequence[int], cut: Sequence[int]) -> list[Col
 def _sizes(table: Table, names: Sequence[int], cut: Sequence[int]) -> tuple[list[int], list[int]]:
     """Return the least and the natural width of each column."""
     least, natural = [], []
-    for place, (index, column) in enumerate(zip((*names, *cut), _columns(table, names, cut), strict=True)):
+    for position, (index, column) in enumerate(zip((*names, *cut), _columns(table, names, cut), strict=True)):
         cells = [row[index] for row in table.rows]
         head = max(map(len, column.heading.split("\n")))
         longest = max(map(len, cells), default=0)
@@ -90,7 +92,7 @@ def _sizes(table: Table, names: Sequence[int], cut: Sequence[int]) -> tuple[list
         if column.numeric:
             least.append(natural[-1])
         else:
-            least.append(max(head, min(longest, NAME if place == 0 else WORD)))
+            least.append(max(head, min(longest, NAME if position == 0 else WORD)))
     return least, natural
 
 

@@ -29,7 +29,7 @@ def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) 
     columns = [Column("kind", False), Column(kind.plural)]
     row = [kind.name, str(len(apps))]
     fairness: tuple[str, float | None] = ("", None)
-    for heading, values, places, better in _measured(kind, apps):
+    for heading, values, places, better in _measured_columns(kind, apps):
         columns += [Column(f"{heading}\nmedian"), Column("worst\ntenth")]
         row += [number(median(values), places), number(worst_tenth(values, better), places)]
         if not fairness[0]:
@@ -37,13 +37,13 @@ def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) 
     columns.append(Column("Jain"))
     row.append(number(fairness[1], 3))
     title = f"{kind.plural[:1].upper()}{kind.plural[1:]} ({len(apps)})"
-    said = [f"{TENTH}; Jain's index of {fairness[0]}; --json shows each"]
-    return Table(title, columns, [row], [*said, *notes])
+    jain_note = [f"{TENTH}; Jain's index of {fairness[0]}; --json shows each"]
+    return Table(title, columns, [row], [*jain_note, *notes])
 
 
-def _measured(kind: traffic.Kind, apps: Sequence[App]) -> list[tuple[str, list[float], int, str]]:
+def _measured_columns(kind: traffic.Kind, apps: Sequence[App]) -> list[tuple[str, list[float], int, str]]:
     """Return heading, values, decimals and the better direction of each number that flows of the kind measure."""
-    found = []
+    columns = []
     for measure in kind.measures:
         picked: list[float | None] = [dotted.walk(cast("Any", app), measure.path) for app in apps]
         values = [value for value in picked if value is not None]
@@ -51,5 +51,5 @@ def _measured(kind: traffic.Kind, apps: Sequence[App]) -> list[tuple[str, list[f
             unit = f" {measure.unit}" if measure.sum == "mean" and measure.unit else ""
             unit = " ms" if measure.sum == "share_of_time" else unit
             places = decimals(values) if measure.decimals is None else measure.decimals
-            found.append((f"{measure.label}{unit}", values, places, measure.better or "high"))
-    return found
+            columns.append((f"{measure.label}{unit}", values, places, measure.better or "high"))
+    return columns

@@ -3,13 +3,13 @@
 from goodqueue.show.tables import Table
 
 
-def table(one: Table) -> str:
-    """Return the columns and rows of ``one``."""
+def table(table: Table) -> str:
+    """Return the columns and rows of ``table``."""
     heads: list[str] = []
     over = ""
-    for column in one.columns:
+    for column in table.columns:
         first, _, second = column.heading.partition("\n")
         over = first or over
         heads.append(f"{over} {second}".strip())
-    rule = ["---:" if column.numeric else "---" for column in one.columns]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *one.rows])
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *table.rows])

@@ -13,10 +13,10 @@ def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
     return Column(f"{metrics.label(metric, metrics.directions_of(shown))}\n{metric.unit}")
 
 
-def fill(rows: Sequence[list[str]], metric: Metric, found: Sequence[Estimate | None]) -> None:
+def fill(rows: Sequence[list[str]], metric: Metric, estimates: Sequence[Estimate | None]) -> None:
     """Add a cell to each of ``rows``: the estimate with its interval."""
-    for row, one in zip(rows, found, strict=True):
-        row.append(plus_minus(one, digits(metric, found)))
+    for row, estimate in zip(rows, estimates, strict=True):
+        row.append(plus_minus(estimate, digits(metric, estimates)))
 
 
 Differences = Sequence[Sequence[Estimate | None]]
@@ -28,59 +28,67 @@ def differences(
     names: Sequence[Column],
     places: Sequence[Sequence[str]],
     shown: Sequence[Metric],
-    found: Differences,
+    differences: Differences,
     correct: str,
 ) -> Table:
-    """Return the table of the differences ``found``, with a star where zero is excluded (`stats.starred`).
+    """Return the table of ``differences``, with a star where zero is excluded (`stats.starred`).
 
     ``places`` are the first cells of each row, below the columns ``names``.
     """  # fmt: skip
-    rows = [[*place] for place in places]
-    stars = iter(stats.starred([one for row in found for one in row], correct))
-    marked = [[(one, next(stars)) for one in row] for row in found]
+    rows = [[*place_cells] for place_cells in places]
+    stars = iter(stats.starred([estimate for row in differences for estimate in row], correct))
+    marked = [[(estimate, next(stars)) for estimate in row] for row in differences]
     for column in range(len(shown)):
-        own = [row[column] for row in marked]
-        decimal_places = _difference_digits([one for one, _ in own])
-        for row, (one, star) in zip(rows, own, strict=True):
-            row.append(plus_minus(one, decimal_places, star))
+        of_column = [row[column] for row in marked]
+        decimal_places = _difference_digits([estimate for estimate, _ in of_column])
+        for row, (estimate, star) in zip(rows, of_column, strict=True):
+            row.append(plus_minus(estimate, decimal_places, star))
     columns = [*names, *(heading(metric, shown) for metric in shown)]
-    return Table(title, columns, rows, [_star_note(found, correct)], names=len(names))
+    return Table(title, columns, rows, [_star_note(differences, correct)], names=len(names))
 
 
 def effects(
-    title: str, names: Sequence[Column], places: Sequence[Sequence[str]], shown: Sequence[Metric], found: Differences
+    title: str,
+    names: Sequence[Column],
+    places: Sequence[Sequence[str]],
+    shown: Sequence[Metric],
+    differences: Differences,
 ) -> Table:
     """Return the table of the effect sizes of differences."""
     rows = [
-        [*place, *(number(one.effect if one else None, 2) for one in row)]
-        for place, row in zip(places, found, strict=True)
+        [*row_names, *(number(estimate.effect if estimate else None, 2) for estimate in row)]
+        for row_names, row in zip(places, differences, strict=True)
     ]
     columns = [*names, *(Column(metrics.label(metric, metrics.directions_of(shown))) for metric in shown)]
     notes = [f"{stats.EFFECT}. A dash: one seed, or the same difference in each."]
     return Table(title, columns, rows, notes, names=len(names))
 
 
-def digits(metric: Metric, found: Sequence[Estimate | None]) -> int:
-    """Return the number of decimals for the estimates ``found`` of ``metric``."""
-    return metric.decimals if metric.decimals is not None else decimals(one.mean for one in found if one)
+def digits(metric: Metric, estimates: Sequence[Estimate | None]) -> int:
+    """Return the number of decimals for ``estimates`` of ``metric``."""
+    return (
+        metric.decimals
+        if metric.decimals is not None
+        else decimals(estimate.mean for estimate in estimates if estimate)
+    )
 
 
-def _difference_digits(found: Sequence[Estimate | None]) -> int:
+def _difference_digits(estimates: Sequence[Estimate | None]) -> int:
     """Return the number of decimals for differences, from the largest: small differences do not decide the digits."""
-    largest = max((abs(one.mean) for one in found if one), default=1.0)
+    largest = max((abs(estimate.mean) for estimate in estimates if estimate), default=1.0)
     return 1 if largest >= 20 else 2 if largest >= 0.2 else 3
 
 
 def notes(shown: Sequence[Metric]) -> list[str]:
     """Return the meaning of the columns of the metrics ``shown``, in one line."""
-    found = list(dict.fromkeys(one.note for one in shown if one.note))
-    return ["; ".join(found) + "."] if found else []
+    texts = list(dict.fromkeys(metric.note for metric in shown if metric.note))
+    return ["; ".join(texts) + "."] if texts else []
 
 
-def _star_note(found: Differences, correct: str) -> str:
-    """Return the meaning of the star beside one of the differences ``found``."""
-    every = [one for row in found for one in row]
-    most = max((one.n for one in every if one), default=0)
+def _star_note(differences: Differences, correct: str) -> str:
+    """Return the meaning of the star beside one of ``differences``."""
+    every = [estimate for row in differences for estimate in row]
+    most = max((estimate.n for estimate in every if estimate), default=0)
     if 1 < most < stats.LEAST_STARRED:
         return f"no stars: {most} seeds are too few for one, which needs {stats.LEAST_STARRED}"
     if correct:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from goodqueue.errors import warn
+from goodqueue import errors
 from goodqueue.record import Scenario
 from goodqueue.scenario import Origins, commands, paths
 from goodqueue.show import changes, isolation
@@ -22,7 +22,7 @@ BARE = re.compile(r"\d*\.?\d+")
 """A number without a unit."""
 
 
-def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
+def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
     There is also a note for each word of `cake` that has no effect on the traffic, and for each word of a class that a
@@ -38,8 +38,8 @@ def tell(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
 
 
-def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
-    """Write the notes of `tell` for a scenario, and for the values that the ``axes`` of a sweep give its keys."""
+def warn_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
+    """Write the notes of `warn` for a scenario, and for the values that the ``axes`` of a sweep give its keys."""
     from goodqueue.files.inputs import parse_value
 
     notes = [*_of_table(scenario, "", {}, [key for key, _ in axes])]
@@ -53,12 +53,12 @@ def tell_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) 
 def _of_wires(scenario: Scenario) -> Iterator[str]:
     """Yield a note for each wire whose jitter keeps packets in order, which users of netem do not expect."""
     hops = scenario.get("hop")
-    for place, hop in enumerate(hops if isinstance(hops, list) else ()):
+    for index, hop in enumerate(hops if isinstance(hops, list) else ()):
         if isinstance(hop, dict) and not hop.get("jitter_reorders"):
             jitter = str(hop.get("jitter", "0s"))
             if re.search("[1-9]", jitter):
                 yield (
-                    f"hop[{place}].jitter {jitter} keeps packets in order, unlike netem; "
+                    f"hop[{index}].jitter {jitter} keeps packets in order, unlike netem; "
                     "jitter_reorders = true lets them overtake"
                 )
 
@@ -71,12 +71,12 @@ def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:
     down: Mapping[str, Any] = scenario.get("bottleneck") or {}
     for key, table in paths.links(scenario):
         up = key == "bottleneck.up"
-        own = [table.get("qdisc", down.get("qdisc"))] if up else [table.get("qdisc")]
+        lines = [table.get("qdisc", down.get("qdisc"))] if up else [table.get("qdisc")]
         replaced = [directions(line)[-1 if up else 0] for line in qdiscs] if key.startswith("bottleneck") else []
         link = _bps(table.get("rate", down.get("rate") if up else None))
         if link is None:
             continue
-        for line in replaced or own:
+        for line in replaced or lines:
             for step in _reading(str(line))["steps"]:
                 rate = _bps(step["value"]) if step["shapes"] else None
                 if rate is not None and rate > link:
@@ -109,7 +109,7 @@ def _bps(text: object) -> int | None:
 
 def _write(notes: Sequence[str]) -> None:
     for note in dict.fromkeys(notes):
-        warn(f"note: {note}")
+        errors.warn(f"note: {note}")
 
 
 def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str] = ()) -> Iterator[str]:
@@ -124,8 +124,8 @@ def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str]
         elif not isinstance(value, str):
             yield from _of_table(value, where, origins, replaced)
         elif key == "rate" and (readings := _of_rate(value)):
-            known = [known for known in origins if where == known or where.startswith(f"{known}.")]
-            name = origins[max(known, key=len)] if known else where
+            matching = [origin for origin in origins if where == origin or where.startswith(f"{origin}.")]
+            name = origins[max(matching, key=len)] if matching else where
             yield f"{name} {value.strip()} is {readings[0]}, as in tc (bytes); {readings[1]} is {readings[2]}"
         elif key == "qdisc":
             yield from _of_line(value)
@@ -135,10 +135,10 @@ def _of_rate(text: str) -> tuple[str, str, str] | None:
     """Return a rate in bytes in words, the same number as a rate in bits, and that in words. None for other rates."""
     from goodqueue import _goodqueue
 
-    found = BYTES_A_SECOND.fullmatch(text.strip())
-    if found is None:
+    match = BYTES_A_SECOND.fullmatch(text.strip())
+    if match is None:
         return None
-    meant = f"{found[1]}{found[2].lower()}bit"
+    meant = f"{match[1]}{match[2].lower()}bit"
     try:
         return _spoken(_goodqueue.rate_bps(text.strip())), meant, _spoken(_goodqueue.rate_bps(meant))
     except ValueError:  # the rate 0, in a cell of a sweep that is refused for it
@@ -148,7 +148,7 @@ def _of_rate(text: str) -> tuple[str, str, str] | None:
 def _spoken(bps: int) -> str:
     """Return a rate in words: ``400 Mbit/s``."""
     units = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
-    size, unit = next(one for one in units if bps >= one[0] or one[0] == 1)
+    size, unit = next(pair for pair in units if bps >= pair[0] or pair[0] == 1)
     return f"{bps / size:g} {unit}"
 
 

@@ -68,14 +68,18 @@ class Axis:
         return self.low * math.exp(math.log(self.high / self.low) * column / self.width)
 
 
-def axis_for(runs: Sequence[Sequence[float]], width: int) -> Axis:
-    """Return the axis that covers the 5th percentile to the maximum of each of ``runs``, with round ends.
+def axis_for(distributions: Sequence[Sequence[float]], width: int) -> Axis:
+    """Return the axis that covers the 5th percentile to the maximum of each of ``distributions``, with round ends.
 
     Percentiles below `LEAST_MS` do not count, so that packets that find an empty queue take no room.
     """
-    lows = [value for run in runs if (value := next((one for one in run[5:96] if one >= LEAST_MS), None)) is not None]
+    lows = [
+        value
+        for run in distributions
+        if (value := next((value for value in run[5:96] if value >= LEAST_MS), None)) is not None
+    ]
     low = _round_down(min(lows, default=LEAST_MS))
-    high = _round_up(max([run[-1] for run in runs] + [low * 10]))
+    high = _round_up(max([run[-1] for run in distributions] + [low * 10]))
     return Axis(max(low, high / 10**DECADES), high, width)
 
 
@@ -157,18 +161,20 @@ class Line:
     """``density``, ``box``, ``axis`` or ``numbers``."""
 
 
-def distribution(runs: Sequence[tuple[str, Sequence[float]]], width: int, glyphs: Glyphs = UNICODE) -> list[Line]:
-    """Return the picture of ``runs``, each a label and 101 percentiles in ms, at most ``width`` characters wide."""
-    if not runs:
+def distribution(
+    distributions: Sequence[tuple[str, Sequence[float]]], width: int, glyphs: Glyphs = UNICODE
+) -> list[Line]:
+    """Return the picture of ``distributions``, each a label and 101 percentiles in ms, at most ``width`` characters."""
+    if not distributions:
         return []
-    names = labels.fit([label for label, _ in runs], NAME)
+    names = labels.fit([label for label, _ in distributions], NAME)
     longest = max(map(len, names))
-    axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8 - BELOW_WIDTH))
-    shares = [below(percentiles, axis) for _, percentiles in runs]
+    axis = axis_for([percentiles for _, percentiles in distributions], max(10, width - longest - 8 - BELOW_WIDTH))
+    shares = [below(percentiles, axis) for _, percentiles in distributions]
     if max(shares) < SHOWN_BELOW:
-        axis = axis_for([percentiles for _, percentiles in runs], max(10, width - longest - 8))
+        axis = axis_for([percentiles for _, percentiles in distributions], max(10, width - longest - 8))
     lines = []
-    for short, (_, percentiles), share in zip(names, runs, shares, strict=True):
+    for short, (_, percentiles), share in zip(names, distributions, shares, strict=True):
         name = short.ljust(longest)
         if max(shares) >= SHOWN_BELOW:
             name += (f"{share * 100:.0f} %{glyphs.below}" if share >= SHOWN_BELOW else "").rjust(BELOW_WIDTH)

@@ -39,12 +39,12 @@ def disciplines() -> list[dict[str, Any]]:
     """
     from goodqueue import _goodqueue
 
-    found: dict[str, dict[str, Any]] = {one["name"]: one for one in json.loads(_goodqueue.qdiscs())}
-    for one in json.loads(_goodqueue.classful()):
-        about = {"name": one["name"], "summary": one["summary"], "source": one["source"], "params": []}
-        tree = {"params": one["params"], "class_params": one["class_params"]}
-        found.setdefault(one["name"], about)["tree"] = tree
-    return list(found.values())
+    by_name: dict[str, dict[str, Any]] = {qdisc["name"]: qdisc for qdisc in json.loads(_goodqueue.qdiscs())}
+    for qdisc in json.loads(_goodqueue.classful()):
+        about = {"name": qdisc["name"], "summary": qdisc["summary"], "source": qdisc["source"], "params": []}
+        tree = {"params": qdisc["params"], "class_params": qdisc["class_params"]}
+        by_name.setdefault(qdisc["name"], about)["tree"] = tree
+    return list(by_name.values())
 
 
 def common_keys(topic: str = "traffic") -> list[Key]:
@@ -72,19 +72,22 @@ def accepted_of(key: Key) -> str:
 def of_kind(topic: str, name: str) -> list[Table]:
     """Return the reference of one kind of a ``topic``: its keys, the keys of all kinds, and its measurements."""
     kind = KINDS[topic][1]()[name]
-    found = [_keys(f"{kind.name}: {kind.summary}", kind.keys), _keys("Keys of every kind", common_keys(topic))]
+    tables = [_keys(f"{kind.name}: {kind.summary}", kind.keys), _keys("Keys of every kind", common_keys(topic))]
     if not isinstance(kind, traffic.Kind):
-        return found
+        return tables
     if kind.fields:
         about = [[part.key, part.type, part.help] for part in kind.fields]
         columns = [Column("in the record", False), Column("type", False), Column("what it is", False)]
-        found.append(Table("What each flow measures", columns, about, [f"{kind.times}: {kind.times_are}"]))
+        tables.append(Table("What each flow measures", columns, about, [f"{kind.times}: {kind.times_are}"]))
     if kind.measures:
         of = {metric.key: metric for metric in METRICS}
-        made = [[one.key, of[one.key].label, one.unit, one.path, SUMS[one.sum]] for one in kind.measures]
+        rows = [
+            [measure.key, of[measure.key].label, measure.unit, measure.path, SUMS[measure.sum]]
+            for measure in kind.measures
+        ]
         names = ("metric", "name", "unit", "made of", "of several flows")
-        found.append(Table("Metrics of a run", [Column(name, False) for name in names], made))
-    return found
+        tables.append(Table("Metrics of a run", [Column(name, False) for name in names], rows))
+    return tables
 
 
 SUMS = {"mean": "their mean", "total": "their sum", "share_of_time": "their mean, in % of the measured time"}

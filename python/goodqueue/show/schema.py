@@ -27,10 +27,10 @@ def scenario() -> Schema:
         if not name:
             top |= _table(table["keys"]) | {"description": table["help"]}
             continue
-        own = _table(table["keys"]) | {"description": table["help"]}
+        schema = _table(table["keys"]) | {"description": table["help"]}
         if table["kinds"]:
             what = name.strip("[]")
-            own = _with_kinds(what, table) | {"description": table["help"]}
+            schema = _with_kinds(what, table) | {"description": table["help"]}
             top["$defs"] |= {
                 f"{what}.{kind['name']}": _table([*table["keys"], *kind["keys"]]) for kind in table["kinds"]
             }
@@ -39,7 +39,7 @@ def scenario() -> Schema:
             first, _, last = last.partition(".")
             holder = holder["properties"][first]
         is_list = name.startswith("[")
-        holder["properties"][last] = {"type": "array", "items": own} if is_list else own
+        holder["properties"][last] = {"type": "array", "items": schema} if is_list else schema
         if is_list and table["required"]:
             holder["properties"][last]["minItems"] = 1
         if table["required"]:
@@ -67,12 +67,12 @@ def _key(key: Key) -> Schema:
     default, accepted = reference.default_of(key), reference.accepted_of(key)
     words = [f"{key['help']}.", f"Default: {default}." if default not in ("–", "required") else ""]
     words += [f"Accepted: {accepted}." if key["range"] else "", f"Source: {key['source']}." if key["source"] else ""]
-    found: Schema = key["schema"] | {"description": " ".join(word for word in words if word)}
+    schema: Schema = key["schema"] | {"description": " ".join(word for word in words if word)}
     if (example := _value(key["example"])) is not None:
-        found |= {"examples": [example]}
+        schema |= {"examples": [example]}
     if (value := _value(key["default"])) is not None:
-        found |= {"default": value}
-    return found
+        schema |= {"default": value}
+    return schema
 
 
 def _value(text: str) -> Any:

@@ -2,11 +2,10 @@
 
 from typing import Literal
 
+from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Isp, Node, Record, Spread, Subscriber, SubscriberSide
 from goodqueue.record.reading import statistic
 from goodqueue.show.tables import Table, number
-
-WAYS = ("down", "up")
 
 NOTES = (
     "active: with packets; best second: the most that a subscriber got within one second (median)",
@@ -30,64 +29,68 @@ def tables(record: Record) -> list[Table]:
     return [by_plan(isp), _worst(isp), _nodes(isp)]
 
 
-def side(one: Subscriber, way: str) -> SubscriberSide:
-    """Return what ``one`` got on the way ``way``."""
-    return one["down"] if way == "down" else one["up"]
+def side(subscriber: Subscriber, direction: str) -> SubscriberSide:
+    """Return what ``subscriber`` got in ``direction``."""
+    return subscriber["down"] if direction == "down" else subscriber["up"]
 
 
 def by_plan(isp: Isp) -> Table:
-    """Return a row per plan and way: the median, the worst tenth and the worst subscriber."""
+    """Return a row per plan and direction: the median, the worst tenth and the worst subscriber."""
     rows = [
         {
             "plan": plan["name"],
-            "way": way,
-            "active": f"{found['active']} of {plan['subscribers']}",
-            "sum\nMbit/s": number(found["throughput_mbps"], 1),
-            "delay p95\nmedian ms": number(_spread(found["delay_p95_ms"], "median")),
-            "worst\ntenth": number(_spread(found["delay_p95_ms"], "worst_tenth")),
-            "\nworst": number(_spread(found["delay_p95_ms"], "worst")),
-            "best second\n% of sold": number(_spread(found["peak_percent"], "median"), 0),
-            "own rate\nlimits %": number(found["limiting_percent"]),
-            "Jain": number(found["jain_throughput"], 3),
+            "direction": direction,
+            "active": f"{side['active']} of {plan['subscribers']}",
+            "sum\nMbit/s": number(side["throughput_mbps"], 1),
+            "delay p95\nmedian ms": number(_spread(side["delay_p95_ms"], "median")),
+            "worst\ntenth": number(_spread(side["delay_p95_ms"], "worst_tenth")),
+            "\nworst": number(_spread(side["delay_p95_ms"], "worst")),
+            "best second\n% of sold": number(_spread(side["peak_percent"], "median"), 0),
+            "own rate\nlimits %": number(side["limiting_percent"]),
+            "Jain": number(side["jain_throughput"], 3),
         }
         for plan in isp["plans"]
-        for way, found in (("down", plan["down"]), ("up", plan["up"]))
+        for direction, side in (("down", plan["down"]), ("up", plan["up"]))
     ]
-    return Table.of(f"Subscribers ({len(isp['subscribers'])})", rows, NOTES, ("plan", "way"), names=2)
+    return Table.of(f"Subscribers ({len(isp['subscribers'])})", rows, NOTES, ("plan", "direction"), names=2)
 
 
 def _spread(spread: Spread | None, name: Literal["median", "worst_tenth", "worst"]) -> float | None:
     return None if spread is None else spread[name]
 
 
-def worst(isp: Isp, way: str) -> list[Subscriber]:
+def worst(isp: Isp, direction: str) -> list[Subscriber]:
     """Return the subscribers with the highest 95th percentile of delay, the worst one first."""
-    having = [one for one in isp["subscribers"] if side(one, way).get("delay_ms") is not None]
-    return sorted(having, key=lambda one: -(statistic(side(one, way).get("delay_ms"), "p95") or 0.0))[:WORST]
+    having = [
+        subscriber for subscriber in isp["subscribers"] if side(subscriber, direction).get("delay_ms") is not None
+    ]
+    return sorted(
+        having, key=lambda subscriber: -(statistic(side(subscriber, direction).get("delay_ms"), "p95") or 0.0)
+    )[:WORST]
 
 
 def _worst(isp: Isp) -> Table:
     rows = []
-    for way in WAYS:
-        for one in worst(isp, way):
-            found = side(one, way)
+    for direction in DIRECTIONS:
+        for subscriber in worst(isp, direction):
+            got = side(subscriber, direction)
             rows.append(
                 {
-                    "subscriber": one["name"],
-                    "way": way,
-                    "plan": one["plan"],
-                    "node": one["parent"] or "the link",
-                    "sold\nMbit/s": number(found["sold_mbps"], 1),
-                    "got\nMbit/s": number(found["throughput_mbps"], 2),
-                    "best\nsecond": number(found["peak_mbps"], 2),
-                    "delay\np50 ms": number(statistic(found.get("delay_ms"), "p50")),
-                    "\np95": number(statistic(found.get("delay_ms"), "p95")),
-                    "\np99": number(statistic(found.get("delay_ms"), "p99")),
-                    "drops\n%": number(found["drop_percent"], 2),
+                    "subscriber": subscriber["name"],
+                    "direction": direction,
+                    "plan": subscriber["plan"],
+                    "node": subscriber["parent"] or "the link",
+                    "sold\nMbit/s": number(got["sold_mbps"], 1),
+                    "got\nMbit/s": number(got["throughput_mbps"], 2),
+                    "best\nsecond": number(got["peak_mbps"], 2),
+                    "delay\np50 ms": number(statistic(got.get("delay_ms"), "p50")),
+                    "\np95": number(statistic(got.get("delay_ms"), "p95")),
+                    "\np99": number(statistic(got.get("delay_ms"), "p99")),
+                    "drops\n%": number(got["drop_percent"], 2),
                 }
             )
     return Table.of(
-        "Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "way", "plan", "node")
+        "Worst subscribers, by delay p95", rows, ["--json shows each"], ("subscriber", "direction", "plan", "node")
     )
 
 
@@ -96,22 +99,22 @@ def _nodes(isp: Isp) -> Table:
         return max(node["down"]["limiting_percent"] or 0.0, node["up"]["limiting_percent"] or 0.0)
 
     shown = sorted(isp["nodes"][1:], key=limiting, reverse=True)
-    kept = [isp["nodes"][0], *shown[:MANY_NODES]]
+    largest = [isp["nodes"][0], *shown[:MANY_NODES]]
     rows = [
         {
             "node": node["name"] or "the link",
             "below": (node["parent"] or "the link") if node["name"] else "–",
-            "way": way,
+            "direction": direction,
             "subscribers": str(node["subscribers"]),
-            "rate\nMbit/s": number(found["rate_mbps"], 1),
-            "used\n%": number(100 * found["throughput_mbps"] / found["rate_mbps"], 1),
-            "limits\n%": number(found["limiting_percent"], 1),
+            "rate\nMbit/s": number(side["rate_mbps"], 1),
+            "used\n%": number(100 * side["throughput_mbps"] / side["rate_mbps"], 1),
+            "limits\n%": number(side["limiting_percent"], 1),
         }
         for node in isp["nodes"]
-        if node in kept
-        for way, found in (("down", node["down"]), ("up", node["up"]))
+        if node in largest
+        for direction, side in (("down", node["down"]), ("up", node["up"]))
     ]
-    left = len(isp["nodes"]) - len(kept)
+    left = len(isp["nodes"]) - len(largest)
     notes = ["limits: share of the time in which the node held back packets of subscribers below it"]
     notes += [f"and {left} nodes that limited less, which --json shows"] if left else []
-    return Table.of("Nodes", rows, notes, ("node", "below", "way"))
+    return Table.of("Nodes", rows, notes, ("node", "below", "direction"))

@@ -112,26 +112,26 @@ def _air(record: Record) -> list[Table]:
     rows = [
         {
             "station": station["name"],
-            "way": direction,
-            "airtime\n%": number(one["airtime_percent"]),
-            "rate\nMbit/s": number(one["rate_mbps"]),
-            "frames per\naggregate": number(one["aggregate_frames"]),
-            "retries\n%": number(one["retry_percent"]),
-            "lost\nframes": str(one["lost"]),
-            "delivered\nMbit/s": number(one["throughput_mbps"], 2),
-            "delay\nmean ms": number(statistic(one["delay_ms"], "mean")),
-            "\np95 ms": number(statistic(one["delay_ms"], "p95")),
+            "direction": direction,
+            "airtime\n%": number(side["airtime_percent"]),
+            "rate\nMbit/s": number(side["rate_mbps"]),
+            "frames per\naggregate": number(side["aggregate_frames"]),
+            "retries\n%": number(side["retry_percent"]),
+            "lost\nframes": str(side["lost"]),
+            "delivered\nMbit/s": number(side["throughput_mbps"], 2),
+            "delay\nmean ms": number(statistic(side["delay_ms"], "mean")),
+            "\np95 ms": number(statistic(side["delay_ms"], "p95")),
         }
         for station in air["stations"]
-        for direction, one in (("down", station["down"]), ("up", station["up"]))
-        if one["transmissions"]
+        for direction, side in (("down", station["down"]), ("up", station["up"]))
+        if side["transmissions"]
     ]
     busy, collided = number(air["busy_percent"]), number(air["collision_percent"])
     notes = [
         f"on the air {busy} % of the time, without collisions; {collided} % of the transmissions collided",
         "delay: from a packet's arrival at its sender's queue until it was delivered",
     ]
-    return [Table.of("Air", rows, notes, ("station", "way"), names=2)]
+    return [Table.of("Air", rows, notes, ("station", "direction"), names=2)]
 
 
 def links(record: Record) -> dict[str, Queue]:
@@ -141,28 +141,28 @@ def links(record: Record) -> dict[str, Queue]:
 
 def _links(record: Record) -> Table:
     up = {hop["name"] for hop in record.get("hops", []) if hop["direction"] == "up"}
-    named = {f"{name}{', up' if name in up else ''}": queue for name, queue in links(record).items()}
-    return _queue_table("Hops: links", named, "hop")
+    queues = {f"{name}{', up' if name in up else ''}": queue for name, queue in links(record).items()}
+    return _queue_table("Hops: links", queues, "hop")
 
 
-def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
+def _queue_table(title: str, queues: Mapping[str, Queue], head: str) -> Table:
     """Return the table of queues by name. ``head`` is the heading of the names."""
     names = {"delay\nmean": "mean", "\np50": "p50", "\np95": "p95", "\np99": "p99", "\nmax": "max"}
-    digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names.values())
+    digits = decimals(statistic(queue["delay_ms"], name) for queue in queues.values() for name in names.values())
     rows = [
         {
             head: name,
             "qdisc": queue["qdisc"].split(" ")[0],
             "used\n%": number(queue["utilisation_percent"]),
             "rate\nMbit/s": number(queue["throughput_mbps"], 2),
-            **{f"{over} ms": number(statistic(queue["delay_ms"], one), digits) for over, one in names.items()},
+            **{f"{over} ms": number(statistic(queue["delay_ms"], name), digits) for over, name in names.items()},
             "drops\n%": number(queue["drop_percent"], 2),
             "marks\n%": number(queue["mark_percent"], 2),
         }
-        for name, queue in named.items()
+        for name, queue in queues.items()
     ]
-    notes = [f"{name}: {discipline.told(queue['qdisc'])}{_ring(queue)}" for name, queue in named.items()]
-    notes += [f"{name}: {_card(queue['card'])}" for name, queue in named.items() if "card" in queue]
+    notes = [f"{name}: {discipline.shortened(queue['qdisc'])}{_ring(queue)}" for name, queue in queues.items()]
+    notes += [f"{name}: {_card(queue['card'])}" for name, queue in queues.items() if "card" in queue]
     return Table.of(title, rows, notes, (head, "qdisc"))
 
 
@@ -187,7 +187,7 @@ def _wires(record: Record) -> Table:
     rows = [
         {
             "hop": hop["name"],
-            "way": hop["direction"],
+            "direction": hop["direction"],
             "offered\npackets": _count(hop["packets"]["offered"]),
             "lost\n%": number(hop.get("loss_percent"), 2),
             "dupli-\ncated": _count(hop["packets"].get("duplicated")),
@@ -195,8 +195,12 @@ def _wires(record: Record) -> Table:
         for hop in others
     ]
     there = {hop["kind"] for hop in others}
-    named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
-    return Table.of(f"Hops: {named}", rows, texts=("hop", "way"), names=2)
+    kinds_named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
+    return Table.of(f"Hops: {kinds_named}", rows, texts=("hop", "direction"), names=2)
+
+
+DIRECTION = "direc-\ntion"
+"""The heading of a flow's direction: in two lines, so that a flow's row keeps its columns on 80 characters."""
 
 
 def _flows(record: Record) -> Table:
@@ -206,7 +210,7 @@ def _flows(record: Record) -> Table:
     rows = [
         {
             "flow": flow["name"],
-            "way": flow["direction"],
+            DIRECTION: flow["direction"],
             "cc": flow.get("cc") or "–",
             "goodput\nMbit/s": number(flow["goodput_mbps"], max(2, digits)),
             **_rtt(flow.get("rtt_ms")),
@@ -217,7 +221,7 @@ def _flows(record: Record) -> Table:
         }
         for flow in flows
     ]
-    return Table.of("Flows", rows, _fairness(record), ("flow", "way", "cc"))
+    return Table.of("Flows", rows, _fairness(record), ("flow", DIRECTION, "cc"))
 
 
 def _rtt(rtt_ms: Delay | None) -> dict[str, str]:
@@ -241,7 +245,7 @@ def _by_kind(record: Record) -> Table:
         rows.append(
             {
                 "kind": kind,
-                "way": direction,
+                DIRECTION: direction,
                 "cc": cc,
                 "flows": str(len(flows)),
                 "goodput\nsum Mbit/s": number(sum(goodputs), 2),
@@ -255,14 +259,14 @@ def _by_kind(record: Record) -> Table:
             }
         )
     title = f"Flows by kind ({len(record['flows'])} flows)"
-    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", "way", "cc"), names=3)
+    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", DIRECTION, "cc"), names=3)
 
 
 def _hosts(record: Record) -> list[Table]:
     """Return the table of the hosts that the scenario names."""
     if not (hosts := record.get("hosts", [])):
         return []
-    shown = sorted(hosts, key=lambda host: -sum(one or 0 for one in host["goodput_mbps"].values()))[:MANY_HOSTS]
+    shown = sorted(hosts, key=lambda host: -sum(goodput or 0 for goodput in host["goodput_mbps"].values()))[:MANY_HOSTS]
     rows = [
         {
             "host": host["name"],
@@ -301,18 +305,22 @@ def _applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str])
     for part in kind.fields:
         if (column := part.column) is None:
             continue
-        found: list[Any] = [app.get(part.key) for app in apps]
+        values: list[Any] = [app.get(part.key) for app in apps]
         if part.type == "times":
-            for place, name in enumerate(column.detail.split()):
-                columns.append(Column(f"{'' if place else column.heading}\n{name} ms"))
-                for row, times in zip(rows, found, strict=False):
+            for index, name in enumerate(column.detail.split()):
+                columns.append(Column(f"{'' if index else column.heading}\n{name} ms"))
+                for row, times in zip(rows, values, strict=False):
                     row.append(number(statistic(times, name), column.decimals))
             means.append(f"{column.heading}: {kind.times_are}")
         else:
             columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n"), part.type != "text"))
-            for row, value in zip(rows, found, strict=False):
+            for row, value in zip(rows, values, strict=False):
                 row.append(_of_field(part, value))
-            means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
+            means += [
+                f"{measure.label}: {measure.note}"
+                for measure in kind.measures
+                if measure.path == part.key and measure.is_plain
+            ]
     return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
 
 
@@ -327,14 +335,14 @@ def of_discipline(qdisc: dict[str, Any]) -> list[Table]:
     """Return the parameters of one discipline on a line, its words in a tree of classes, and those of a class."""
     about, source = f"{qdisc['name']}: {qdisc['summary']}", f"Source: {qdisc['source']}"
     tree = qdisc.get("tree")
-    found = [_parameters(about, qdisc["params"], [source])] if qdisc["params"] or tree is None else []
+    tables = [_parameters(about, qdisc["params"], [source])] if qdisc["params"] or tree is None else []
     if tree is not None:
         note = "A tree of classes is written as tc commands (docs/trees.md)"
-        title = f"{qdisc['name']} in a tree" if found else about
-        found.append(_parameters(title, tree["params"], [note] if found else [source, note]))
+        title = f"{qdisc['name']} in a tree" if tables else about
+        tables.append(_parameters(title, tree["params"], [note] if tables else [source, note]))
         if tree["class_params"]:
-            found.append(_parameters(f"A class of {qdisc['name']}", tree["class_params"], []))
-    return found
+            tables.append(_parameters(f"A class of {qdisc['name']}", tree["class_params"], []))
+    return tables
 
 
 def _parameters(title: str, params: Sequence[dict[str, Any]], notes: Sequence[str]) -> Table:

@@ -188,8 +188,8 @@ def _grid(part: "layout.Part") -> "Grid":
     names = min(part.table.names, len(part.widths))
     for row in part.table.rows:
         shown = [
-            layout.wrapped(cell, wide) if place < names and not column.numeric else cell
-            for place, (cell, wide, column) in enumerate(zip(row, part.widths, part.table.columns, strict=True))
+            layout.wrapped(cell, wide) if index < names and not column.numeric else cell
+            for index, (cell, wide, column) in enumerate(zip(row, part.widths, part.table.columns, strict=True))
         ]
         cells = [Text(fit(cell)) for cell in shown]
         if cells:
@@ -198,8 +198,8 @@ def _grid(part: "layout.Part") -> "Grid":
     return grid
 
 
-def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> None:
-    """Print the distributions ``runs`` (each a label and 101 percentiles in ms), with a legend."""
+def print_picture(title: str, distributions: Sequence[tuple[str, Sequence[float]]]) -> None:
+    """Print ``distributions`` (each a label and 101 percentiles in ms), with a legend."""
     from rich.text import Text
 
     utf8 = is_utf8(sys.stdout)
@@ -207,7 +207,7 @@ def print_picture(title: str, runs: Sequence[tuple[str, Sequence[float]]]) -> No
     styles = {"density": "green", "box": "bold", "axis": "dim", "numbers": "dim"}
     console = _console()
     console.print(Text(fit(title), style="bold"))
-    for line in picture.distribution([(fit(label), run) for label, run in runs], width(), glyphs):
+    for line in picture.distribution([(fit(label), run) for label, run in distributions], width(), glyphs):
         text = Text(line.label, style="cyan" if line.kind == "density" else "dim")
         text.append("  ").append(line.drawn, style=styles[line.kind])
         text.rstrip()

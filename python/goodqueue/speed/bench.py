@@ -227,8 +227,8 @@ def apart(module: str, call: str, name: str) -> dict[str, float]:
     if process.returncode:
         last = (process.stderr.strip().splitlines() or ["no message"])[-1]
         raise UserError(f"bench {name}", last)
-    found: dict[str, float] = json.loads(process.stdout)
-    return found
+    figures: dict[str, float] = json.loads(process.stdout)
+    return figures
 
 
 def middle_run(case: Case, quick: bool, repeats: int) -> dict[str, float]:
@@ -290,7 +290,7 @@ def run_case(case: Case, quick: bool, repeats: int = REPEATS) -> CaseResult:
         cpu_s=middle["cpu_s"],
         packets_per_cpu_s=middle["packets_per_cpu_s"],
         floor_packets_per_cpu_s=case.floor_mpps * 1e6,
-        memory_ns=statistics.median(one["ns"] for one in memory),
+        memory_ns=statistics.median(sample["ns"] for sample in memory),
         max_rss_mb=middle["max_rss_bytes"] / 1e6,
     )
 
@@ -316,8 +316,8 @@ def run_qdisc(line: str, quick: bool, repeats: int = 5) -> QdiscResult:
         return statistics.median(ns for ns, _ in runs), statistics.median(share for _, share in runs)
 
     def ns(flows: int, backlog: int, drops: bool | None = None) -> float | None:
-        found = measured(flows, backlog)
-        return None if found is None or drops not in (None, found[1] > LOSS) else found[0]
+        ns_and_share = measured(flows, backlog)
+        return None if ns_and_share is None or drops not in (None, ns_and_share[1] > LOSS) else ns_and_share[0]
 
     return QdiscResult(
         line,

@@ -15,13 +15,13 @@ UNITS = {"m": 1e6, "g": 1e9}
 def of_case(case: bench.Case) -> list[Peer]:
     """Return the other simulators with ``case``: ns-2 without measuring its queues and with, and ns-3."""
     number, unit = case.rate[: -len("mbit")], case.rate[-len("mbit")]
-    told = (str(case.flows), f"{number}{unit.upper()}bps", case.rtt)
+    arguments = (str(case.flows), f"{number}{unit.upper()}bps", case.rtt)
     rate_bps = float(number) * UNITS[unit]
     ns2 = [
-        Peer(f"ns-2 {measures}", "ns2-cases.tcl", case.duration_s, peers.ns2, (*told, measures), rate_bps)
+        Peer(f"ns-2 {measures}", "ns2-cases.tcl", case.duration_s, peers.ns2, (*arguments, measures), rate_bps)
         for measures in ("bare", "monitored")
     ]
-    return [*ns2, Peer("ns-3", "ns3-cases.cc", STEADY_S[case.name], peers.ns3, (*told, case.qdisc), rate_bps)]
+    return [*ns2, Peer("ns-3", "ns3-cases.cc", STEADY_S[case.name], peers.ns3, (*arguments, case.qdisc), rate_bps)]
 
 
 def run_cases(quick: bool) -> list[PeerResult]:
@@ -29,13 +29,13 @@ def run_cases(quick: bool) -> list[PeerResult]:
 
     ``quick`` saves rounds, not simulated time: otherwise most of the time would be the others' start-up.
     """
-    found: list[PeerResult] = []
+    every_result: list[PeerResult] = []
     for case in bench.CASES:
         results = peers.compare(partial(_ours, case), 1 if quick else bench.REPEATS, of_case(case))
-        found += [replace(result, case=case.name) for result in results]
+        every_result += [replace(result, case=case.name) for result in results]
         if not any(result.ran for result in results[1:]):  # alone, goodqueue need not run the cases again
             break
-    return found
+    return every_result
 
 
 def run_web(quick: bool) -> list[PeerResult]:
@@ -46,15 +46,15 @@ def run_web(quick: bool) -> list[PeerResult]:
 def _ours(case: bench.Case) -> peers.Run:
     from goodqueue._goodqueue import VERSION
 
-    found = bench.measure_apart(case, quick=False)
+    figures = bench.measure_apart(case, quick=False)
     is_web = case is bench.PACKMIME
     return peers.Run(
         version=VERSION,
         qdisc=case.qdisc,
         simulated_s=case.duration_s,
-        packets=None if is_web else int(found["packets"]),
-        utilisation_percent=None if is_web else found["utilisation_percent"],
-        cpu_s=found["cpu_s"],
-        start_up_s=found["start_up_s"],
-        responses=int(found["responses"]) if is_web else None,
+        packets=None if is_web else int(figures["packets"]),
+        utilisation_percent=None if is_web else figures["utilisation_percent"],
+        cpu_s=figures["cpu_s"],
+        start_up_s=figures["start_up_s"],
+        responses=int(figures["responses"]) if is_web else None,
     )

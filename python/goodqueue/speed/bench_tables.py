@@ -174,7 +174,7 @@ def _web_peers(peers: Sequence[PeerResult]) -> Table:
 
 def _peers(peers: Sequence[PeerResult]) -> Table:
     ran = [peer for peer in peers if peer.ran]
-    simulators = {peer.simulator: [one for one in ran if one.simulator == peer.simulator] for peer in ran}
+    simulators = {peer.simulator: [result for result in ran if result.simulator == peer.simulator] for peer in ran}
     headings = {name: f"{name}\n{of_it[0].version}" for name, of_it in simulators.items()}
     rows = [
         {"case": case or "–"}
@@ -184,17 +184,18 @@ def _peers(peers: Sequence[PeerResult]) -> Table:
     ]
 
     def by_case(what: str, text: Callable[[PeerResult], str]) -> str:
-        found = (f"{name} {', '.join(map(text, of_it))}" for name, of_it in simulators.items())
-        return f"{what}: {'; '.join(found)}."
+        parts = (f"{name} {', '.join(map(text, of_it))}" for name, of_it in simulators.items())
+        return f"{what}: {'; '.join(parts)}."
 
     notes = [
         "Million packets per CPU second, and how many times as fast goodqueue is. Run in turns.",
         by_case(
-            "Utilisation in %, which says whether the same was simulated", lambda one: number(one.utilisation_percent)
+            "Utilisation in %, which says whether the same was simulated",
+            lambda result: number(result.utilisation_percent),
         ),
-        by_case("Start-up in CPU s, which is not counted", lambda one: number(one.start_up_s)),
-        by_case("Simulated s", lambda one: number(one.simulated_s, 0)),
-        by_case("Qdisc", lambda one: one.qdisc or "–"),
+        by_case("Start-up in CPU s, which is not counted", lambda result: number(result.start_up_s)),
+        by_case("Simulated s", lambda result: number(result.simulated_s, 0)),
+        by_case("Qdisc", lambda result: result.qdisc or "–"),
         *dict.fromkeys(f"{peer.simulator}: {peer.note}" for peer in peers if not peer.ran),
     ]
     return Table.of("The cases in other simulators", rows, notes, ("case",))

@@ -75,16 +75,16 @@ def run_case(name: str, threads: list[int], quick: bool, rounds: int = 3) -> lis
         for _ in range(1 if quick else rounds)
     ]
     results = []
-    for place, count in enumerate(threads):
-        own = [turn[place] for turn in runs]
+    for index, count in enumerate(threads):
+        own_runs = [turn[index] for turn in runs]
         results.append(
             ThreadsResult(
                 name,
                 count,
-                statistics.median(run["wall_s"] for run in own),
-                statistics.median(run["cpu_s"] for run in own),
-                statistics.median(turn[0]["wall_s"] / max(turn[place]["wall_s"], 1e-9) for turn in runs),
-                all(run["digest"] == runs[0][0]["digest"] for run in own),
+                statistics.median(run["wall_s"] for run in own_runs),
+                statistics.median(run["cpu_s"] for run in own_runs),
+                statistics.median(turn[0]["wall_s"] / max(turn[index]["wall_s"], 1e-9) for turn in runs),
+                all(run["digest"] == runs[0][0]["digest"] for run in own_runs),
             )
         )
     return results

@@ -105,15 +105,15 @@ def run_cell(cell: Cell, repeats: int) -> CellResult:
     def ours() -> peers.Run:
         from goodqueue._goodqueue import VERSION
 
-        found = measure_apart(cell, quick=False)
-        packets = int(found["packets"])
+        figures = measure_apart(cell, quick=False)
+        packets = int(figures["packets"])
         return peers.Run(
             version=VERSION,
             qdisc="pfifo",
             simulated_s=cell.duration_s,
             packets=packets,
             utilisation_percent=100 * packets * (FRAME_BYTES - 14) * 8 / (peers.RATE_BPS * cell.duration_s),
-            cpu_s=found["cpu_s"],
+            cpu_s=figures["cpu_s"],
         )
 
     return CellResult(cell.described(), peers.compare(ours, repeats, [peer(cell)]))

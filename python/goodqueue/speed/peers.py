@@ -109,16 +109,16 @@ class Peer:
 
 def ns2(program: Path, _folder: Path) -> list[str]:
     """Return the command that runs a program for ns-2. Raises _UnusableError."""
-    found = shutil.which("ns")
-    if found is None:
+    executable = shutil.which("ns")
+    if executable is None:
         raise _UnusableError("not installed (apt-get install ns2)")
-    return [found, str(program)]
+    return [executable, str(program)]
 
 
-def ns3(program: Path, folder: Path, wanted: Sequence[str] = ("point-to-point",)) -> list[str]:
-    """Compile a program for ns-3 that has ``wanted`` modules beside the usual ones. Raises _UnusableError."""
+def ns3(program: Path, folder: Path, modules_wanted: Sequence[str] = ("point-to-point",)) -> list[str]:
+    """Compile a program for ns-3 that has ``modules_wanted`` beside the usual modules. Raises _UnusableError."""
     compiler, config = shutil.which("g++"), shutil.which("pkg-config")
-    modules = [f"ns3-{name}" for name in ("applications", "internet", *wanted, "traffic-control", "core")]
+    modules = [f"ns3-{name}" for name in ("applications", "internet", *modules_wanted, "traffic-control", "core")]
     if compiler is None or config is None or _call([config, "--exists", *modules]).returncode:
         raise _UnusableError("not installed (apt-get install libns3-dev g++ pkg-config)")
     version = _call([config, "--modversion", "ns3-core"]).stdout.strip()
@@ -212,15 +212,15 @@ def _reading(printed: str) -> dict[str, Any]:
     """Return the JSON line with the counts from the output of a peer. Raises _UnusableError."""
     for line in printed.splitlines():
         try:
-            found = json.loads(line)
+            answer = json.loads(line)
             reading = {
-                "version": str(found["version"]),
-                "qdisc": str(found["qdisc"]),
-                "simulated_s": float(found["simulated_s"]),
+                "version": str(answer["version"]),
+                "qdisc": str(answer["qdisc"]),
+                "simulated_s": float(answer["simulated_s"]),
             }
-            if "responses" in found:
-                return reading | {"responses": int(found["responses"])}
-            return reading | {"packets": int(found["packets"]), "wire_bytes": float(found["wire_bytes"])}
+            if "responses" in answer:
+                return reading | {"responses": int(answer["responses"])}
+            return reading | {"packets": int(answer["packets"]), "wire_bytes": float(answer["wire_bytes"])}
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             continue
     raise _UnusableError(f"printed no figures: {_reason(printed)}")
@@ -230,21 +230,21 @@ def run_peer(command: list[str], simulated_s: float, rate_bps: float = RATE_BPS)
     """Run a peer's ``command`` for ``simulated_s``, and once for its start-up alone. Raises _UnusableError."""
     start_up_s, _ = cpu_of([*command, f"{START_UP_S:g}"])
     cpu_s, printed = cpu_of([*command, f"{simulated_s:g}"])
-    found = _reading(printed)
-    if "responses" in found:
-        found |= {"packets": None, "utilisation_percent": None}
-        if found["responses"] <= 0:
-            raise _UnusableError(f"printed that it simulated nothing: {found['responses']} responses")
+    reading = _reading(printed)
+    if "responses" in reading:
+        reading |= {"packets": None, "utilisation_percent": None}
+        if reading["responses"] <= 0:
+            raise _UnusableError(f"printed that it simulated nothing: {reading['responses']} responses")
     else:
-        wire_bytes = found.pop("wire_bytes")
-        carried = 100 * found["packets"] * wire_bytes * 8 / (rate_bps * (found["simulated_s"] or math.inf))
+        wire_bytes = reading.pop("wire_bytes")
+        carried = 100 * reading["packets"] * wire_bytes * 8 / (rate_bps * (reading["simulated_s"] or math.inf))
         if not 0 < carried < math.inf:
-            what = f"{found['packets']} packets of {wire_bytes:g} bytes"
+            what = f"{reading['packets']} packets of {wire_bytes:g} bytes"
             raise _UnusableError(f"printed that it simulated nothing: {what}")
-        found["utilisation_percent"] = carried
+        reading["utilisation_percent"] = carried
     if cpu_s <= start_up_s:
         raise _UnusableError(f"took no longer than its start-up, {start_up_s:.3f} CPU s")
-    return Run(cpu_s=cpu_s - start_up_s, start_up_s=start_up_s, **found)
+    return Run(cpu_s=cpu_s - start_up_s, start_up_s=start_up_s, **reading)
 
 
 @contextmanager
@@ -266,19 +266,19 @@ def compare(ours: Callable[[], Run], repeats: int, peers: Sequence[Peer]) -> lis
     A round has one run of each, so that a slow period of the machine affects all of them.
     """
     runs: dict[str, list[tuple[Run, Run]]] = {peer.name: [] for peer in peers}
-    own: list[Run] = []
+    our_runs: list[Run] = []
     with _commands(peers) as commands:
         for _ in range(repeats):
-            own.append(ours())
+            our_runs.append(ours())
             for peer in peers:
                 command = commands[peer.name]
                 if isinstance(command, str):
                     continue
                 try:
-                    runs[peer.name].append((own[-1], run_peer(command, peer.simulated_s, peer.rate_bps)))
+                    runs[peer.name].append((our_runs[-1], run_peer(command, peer.simulated_s, peer.rate_bps)))
                 except _UnusableError as reason:
                     commands[peer.name] = str(reason)
-        results = [_result("goodqueue", own, None)]
+        results = [_result("goodqueue", our_runs, None)]
         for peer in peers:
             command = commands[peer.name]
             if isinstance(command, str):

@@ -82,10 +82,10 @@ class Store:
 
     def set_aside(self, damaged: DamagedError) -> None:
         """Move the broken file into the folder ``damaged``, under a free name. Raises OSError."""
-        place = self.folder / DAMAGED
-        place.mkdir(exist_ok=True)
+        folder = self.folder / DAMAGED
+        folder.mkdir(exist_ok=True)
         number = 1
-        while os.path.lexists(target := place / f"{damaged.path.stem}.{number}"):
+        while os.path.lexists(target := folder / f"{damaged.path.stem}.{number}"):
             number += 1
         damaged.path.rename(target)
 
@@ -126,22 +126,22 @@ class Store:
         sealed = seal.is_sealed(data)
         if sealed and not seal.holds(data):
             raise DamagedError(path, "its checksum is of other bytes")
-        wanted = dict.fromkeys(("key", *names))
+        wanted_columns = dict.fromkeys(("key", *names))
         try:
             # The data as bytes, since Arrow would take a path such as a:b for the address of a server.
             with parquet.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-                missing = [name for name in wanted if name not in file.schema_arrow.names]
-                found = file.read([name for name in wanted if name not in missing])
-            rows = found.to_pylist()
+                missing = [name for name in wanted_columns if name not in file.schema_arrow.names]
+                table = file.read([name for name in wanted_columns if name not in missing])
+            rows = table.to_pylist()
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
             raise DamagedError(path, (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")) from None
         if len(rows) != 1 or rows[0].get("key") != path.stem:
             raise DamagedError(path, "it holds another run than its name says")
-        if not sealed and (why := columns.trouble({name: rows[0].get(name) for name in wanted})):
+        if not sealed and (why := columns.trouble({name: rows[0].get(name) for name in wanted_columns})):
             raise DamagedError(path, why)
         for name in missing:  # a metric that was added after this file was written
-            found = found.append_column(name, pa.nulls(1))
-        return found
+            table = table.append_column(name, pa.nulls(1))
+        return table
 
 
 def create(folder: Path, origin: str) -> Store:
@@ -162,16 +162,16 @@ def create(folder: Path, origin: str) -> Store:
     return Store(folder)
 
 
-def _write_manifest(kept: Store) -> None:
+def _write_manifest(store: Store) -> None:
     """Write ``store.json``. A damaged one is set aside."""
     from goodqueue._goodqueue import VERSION
 
-    path = kept.folder / MANIFEST
+    path = store.folder / MANIFEST
     if os.path.lexists(path):
         with suppress(FileNotFoundError):  # another process was faster
-            kept.set_aside(DamagedError(path, ""))
+            store.set_aside(DamagedError(path, ""))
     about = {"made_by": "goodqueue", "what": "a store of runs", "format": FORMAT, "version": VERSION}
-    if files.add(path, (json.dumps(about, indent=1) + "\n").encode()) and kept.holds_a_run():
+    if files.add(path, (json.dumps(about, indent=1) + "\n").encode()) and store.holds_a_run():
         warn(f"{path}: was missing or damaged; it is made again, since the runs have the keys that their names say")
 
 
@@ -226,9 +226,9 @@ def _check_format(folder: Path, origin: str) -> None:
         from goodqueue._goodqueue import VERSION
 
         version = str(about.get("version", "unknown"))[:40]
-        found = f"found a store of format {quoted(number)}, written by goodqueue {version}"
+        problem = f"found a store of format {quoted(number)}, written by goodqueue {version}"
         accepted = f"format {FORMAT} at most (this is goodqueue {VERSION}; a newer one reads it)"
-        raise UserError(name, f"{found}; accepted: {accepted}")
+        raise UserError(name, f"{problem}; accepted: {accepted}")
 
 
 def _about(folder: Path) -> dict[str, Any] | None:

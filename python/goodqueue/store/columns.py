@@ -129,14 +129,14 @@ def _numbers(scenario: Scenario) -> dict[str, float | None]:
 
     The rate of a link that follows a file is its mean. The ends of a Wi-Fi cell have no rate.
     """
-    found: dict[str, float | None] = {"duration_s": seconds(scenario["duration"])}
+    numbers: dict[str, float | None] = {"duration_s": seconds(scenario["duration"])}
     down = scenario["bottleneck"]
     if down.get("rate") == UNKNOWN:
-        return found
+        return numbers
     rates = {"rate_mbps": down, "up_rate_mbps": down["up"]}
-    found |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items() if "wifi" not in down}
-    found |= {"rtt_ms": path_ms(scenario)}
-    return found | {f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()}
+    numbers |= {name: paths.rate_bps(link) / 1e6 for name, link in rates.items() if "wifi" not in down}
+    numbers |= {"rtt_ms": path_ms(scenario)}
+    return numbers | {f"{QDISC}{name}": value for name, value in parameters.numbers(down["qdisc"]).items()}
 
 
 def series_of(series: Any) -> Iterator[tuple[str, list[float | None]]]:
@@ -148,13 +148,13 @@ def series_of(series: Any) -> Iterator[tuple[str, list[float | None]]]:
     """
     queues = {f"queues.{direction}": queue for direction, queue in series["queues"].items()}
     queues |= {f"hops.{hop}": queue for hop, queue in series.get("hops", {}).items()}
-    for place, queue in queues.items():
+    for where, queue in queues.items():
         for name, values in queue.items():
             if name == "law":
                 for variable, sampled in values.items():
-                    yield f"{place}.law.{variable}", sampled
+                    yield f"{where}.law.{variable}", sampled
             else:
-                yield f"{place}.{name}", values
+                yield f"{where}.{name}", values
     for flow in series["flows"]:
         for name, values in flow.items():
             if name == "tcp":

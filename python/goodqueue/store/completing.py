@@ -16,26 +16,26 @@ Missing = Callable[[int], AbstractContextManager[running.Progress]]
 
 def complete(
     store: Store | None,
-    wanted: Sequence[Run],
+    runs_wanted: Sequence[Run],
     execute: executors.Executor,
     seen: Seen,
     missing: Missing,
     failed: Callable[[Run, BaseException], None] | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> int:
-    """Call ``seen`` once for each run of ``wanted``, execute those that ``store`` lacks, and return their number.
+    """Call ``seen`` once for each run of ``runs_wanted``, execute those that ``store`` lacks, and return their number.
 
     A broken file of the store is moved away, ``warn`` is called, and its run is repeated. With ``failed``, a failed run
     is reported there and the others continue. Raises OSError if a record cannot be written, UserError if an engine
     fails.
     """
     todo: dict[str, list[Run]] = {}
-    for one in {one.key: one for one in wanted}.values():
-        text = _stored(store, one, warn) if store else None
+    for due in {due.key: due for due in runs_wanted}.values():
+        text = _stored(store, due, warn) if store else None
         if text is not None:
-            seen(one, text)
+            seen(due, text)
         else:
-            todo.setdefault(one.engine, []).append(one)
+            todo.setdefault(due.engine, []).append(due)
     count = sum(map(len, todo.values()))
     if count:
         with missing(count) as progress:
@@ -64,7 +64,7 @@ def _execute(
         assert failed is not None
         failed(runs[index], error)
 
-    execute(engine, [one.scenario for one in runs], progress, finished, note if failed else None)
+    execute(engine, [run.scenario for run in runs], progress, finished, note if failed else None)
 
 
 def part(progress: running.Progress, begin: float, share: float) -> running.Progress:
@@ -72,10 +72,10 @@ def part(progress: running.Progress, begin: float, share: float) -> running.Prog
     return lambda done: progress(begin + share * done)
 
 
-def _stored(store: Store, one: Run, warn: Callable[[str], None]) -> str | None:
-    """Return the stored record of ``one``, or None if there is no intact one."""
+def _stored(store: Store, run: Run, warn: Callable[[str], None]) -> str | None:
+    """Return the stored record of ``run``, or None if there is no intact one."""
     try:
-        return store.get(one)
+        return store.get(run)
     except DamagedError as damaged:
         store.set_aside(damaged)
         warn(f"{damaged}; it is set aside and its run is done again")

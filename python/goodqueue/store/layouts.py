@@ -21,10 +21,10 @@ RESULTS = {
 @cache
 def parts() -> dict[str, layout.Part]:
     """Return the parts of records, and of what else goodqueue reads, by name."""
-    own = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return layout.parts() | {name: _part(name, keys) for name, keys in own.items()}
+    own_parts = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    return layout.parts() | {name: _part(name, keys) for name, keys in own_parts.items()}
 
 
 def _part(name: str, keys: Mapping[str, layout.Type]) -> layout.Part:
     fields = [layout.Field(key.rstrip("?"), type_, not key.endswith("?")) for key, type_ in keys.items()]
-    return layout.Part(name, "", tuple(fields), {}, {one.key: one for one in fields})
+    return layout.Part(name, "", tuple(fields), {}, {field.key: field for field in fields})

@@ -61,42 +61,42 @@ def records(paths: Sequence[str]) -> list[Loose]:
     Records of a store stand in the order of its sweeps, as their axes were written. Others follow, by scenario, qdisc
     and seed.
     """
-    found: list[Loose] = []
+    loose: list[Loose] = []
     for name in paths:
         path = Path(name)
         if path.name == RESULTS:
             path = path.parent
         if not path.is_dir():
-            found += in_file(path, ACCEPTED)
+            loose += in_file(path, ACCEPTED)
         elif store.is_one(path):
-            kept = store.find(path)
-            keys = kept.all_keys()
-            swept = _swept(kept)
+            runs_store = store.find(path)
+            keys = runs_store.all_keys()
+            swept = _swept(runs_store)
             first = [key for key in swept if key in set(keys)]
-            found += in_store(kept, first)
-            found += sorted(in_store(kept, sorted(set(keys) - set(first))), key=lambda one: order(one.record))
+            loose += in_store(runs_store, first)
+            loose += sorted(in_store(runs_store, sorted(set(keys) - set(first))), key=lambda run: order(run.record))
         elif (path / RECORDS).exists():
-            found += in_file(path / RECORDS, ACCEPTED, pipes=False)
+            loose += in_file(path / RECORDS, ACCEPTED, pipes=False)
         else:
             raise UserError(name, f"no {store.MANIFEST} and no {RECORDS} in it; accepted: {ACCEPTED}")
-    if not found:
+    if not loose:
         raise UserError(", ".join(paths), "no results; accepted: a store with runs in it")
-    return found
+    return loose
 
 
-def _swept(kept: Store) -> list[str]:
+def _swept(runs_store: Store) -> list[str]:
     """Return the keys of the runs of a store's sweeps in the order of the cells, which is that of the user's values.
 
     A results.json that is none has no order.
     """
-    found: dict[str, None] = {}
-    for file in sorted((kept.folder / store.SWEEPS).glob(f"*/{RESULTS}")):
+    keys: dict[str, None] = {}
+    for file in sorted((runs_store.folder / store.SWEEPS).glob(f"*/{RESULTS}")):
         try:
             cells = parse(text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)["cells"]
-            found |= dict.fromkeys(str(key) for cell in cells for key in cell["runs"])
+            keys |= dict.fromkeys(str(key) for cell in cells for key in cell["runs"])
         except (KeyError, TypeError, UserError):
             continue
-    return list(found)
+    return list(keys)
 
 
 def order(record: About) -> tuple[list[float | str], str, int]:
@@ -107,21 +107,21 @@ def order(record: About) -> tuple[list[float | str], str, int]:
     return shared, str(scenario["bottleneck"]["qdisc"]), record["seed"]
 
 
-def in_store(kept: Store, keys: Sequence[str]) -> list[Loose]:
+def in_store(store: Store, keys: Sequence[str]) -> list[Loose]:
     """Return the records of the runs ``keys``. Raises UserError if a file is damaged."""
-    found: list[Loose] = []
+    loose: list[Loose] = []
     with _whole_files():
-        for key, row in zip(keys, kept.rows(keys, ["build", "record"]), strict=True):
+        for key, row in zip(keys, store.rows(keys, ["build", "record"]), strict=True):
             text, build = str(row["record"]), row["build"]
-            found.append(Loose(text, json.loads(text), None if build is None else str(build), str(kept.path(key))))
-    return found
+            loose.append(Loose(text, json.loads(text), None if build is None else str(build), str(store.path(key))))
+    return loose
 
 
-def about_in_store(kept: Store, keys: Sequence[str]) -> Iterator[About]:
+def about_in_store(store: Store, keys: Sequence[str]) -> Iterator[About]:
     """Yield the distinguishing parts of each run of ``keys``, without its record. Raises as `in_store` does."""
     with _whole_files():
-        for row in kept.rows(keys, ["key", "scenario", "engine", "version", "seed"]):
-            path = kept.path(str(row["key"]))
+        for row in store.rows(keys, ["key", "scenario", "engine", "version", "seed"]):
+            path = store.path(str(row["key"]))
             try:
                 scenario = inputs.from_json(str(row["scenario"]))
             except ValueError:
@@ -143,7 +143,7 @@ def _whole_files() -> Iterator[None]:
 
 def in_file(path: Path, accepted: str, pipes: bool = True) -> list[Loose]:
     """Return the record in a file, or the records in a file with the suffix ``.jsonl``. Raises UserError."""
-    return [Loose(one, record(one, place, accepted), None, place) for one, place in texts(path, accepted, pipes)]
+    return [Loose(line, record(line, where, accepted), None, where) for line, where in texts(path, accepted, pipes)]
 
 
 def texts(path: Path, accepted: str, pipes: bool = True) -> list[tuple[str, str]]:
@@ -151,7 +151,7 @@ def texts(path: Path, accepted: str, pipes: bool = True) -> list[tuple[str, str]
     whole = text(path, accepted, pipes)
     lines = whole.splitlines() if path.suffix == ".jsonl" else [whole]
     places = [str(path)] if len(lines) == 1 else [f"{path}: line {number}" for number in range(1, len(lines) + 1)]
-    return [(line.strip(), place) for line, place in zip(lines, places, strict=True)]
+    return [(line.strip(), where) for line, where in zip(lines, places, strict=True)]
 
 
 def text(path: Path, accepted: str, pipes: bool = True) -> str:
@@ -159,24 +159,24 @@ def text(path: Path, accepted: str, pipes: bool = True) -> str:
     return inputs.read_text(path, output.MOST_BYTES, accepted, pipes)
 
 
-def record(text: str, place: str, accepted: str) -> Record:
+def record(text: str, where: str, accepted: str) -> Record:
     """Return ``text`` as a record. Raises UserError."""
-    data = parse(text, place, accepted)
+    data = parse(text, where, accepted)
     if not isinstance(data, dict) or not {"queues", "scenario", "flows", "seed", "engine", "version"} <= data.keys():
-        raise UserError(place, "not a record; accepted: what `goodqueue run --json` prints")
-    return checking.record(data, place)
+        raise UserError(where, "not a record; accepted: what `goodqueue run --json` prints")
+    return checking.record(data, where)
 
 
-def parse(text: str, place: str, accepted: str) -> Any:
+def parse(text: str, where: str, accepted: str) -> Any:
     """Return JSON. Raises UserError if a newer goodqueue wrote it, or if it does not match its ``made_by``."""
     try:
         data = inputs.from_json(text)
     except ValueError as error:
-        raise UserError(place, f"not JSON: {error}; accepted: {accepted}") from None
+        raise UserError(where, f"not JSON: {error}; accepted: {accepted}") from None
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
-        raise UserError(place, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
-    checking.results(data, place)
+        raise UserError(where, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
+    checking.results(data, where)
     return data
 
 
@@ -184,32 +184,35 @@ NAME = 40
 """The number of characters of a measurement's title that are shown."""
 
 
-def labels(found: Sequence[About]) -> list[str]:
+def labels(records: Sequence[About]) -> list[str]:
     """Return a label for each of several records: its qdisc, and the words needed to distinguish it from the others.
 
     Repeats, which differ only in the seed, have the same label. All others differ.
     """
-    kinds = [json.dumps([_unseeded(one["scenario"]), one["engine"], one["version"]], sort_keys=True) for one in found]
-    called = _names(found)
-    ups = naming.short([_up(one) for one in found])
+    kinds = [
+        json.dumps([_unseeded(record["scenario"]), record["engine"], record["version"]], sort_keys=True)
+        for record in records
+    ]
+    called = _names(records)
+    ups = naming.short([_up(record) for record in records])
     aspects: tuple[Callable[[About], str], ...] = (
-        lambda one: f"{ups[_up(one)]} up",
-        lambda one: describe.link(one["scenario"]),
-        lambda one: str(one["scenario"]["path"]["rtt"]),
-        lambda one: describe.traffic(one["scenario"]),
-        lambda one: one["engine"],
+        lambda record: f"{ups[_up(record)]} up",
+        lambda record: describe.link(record["scenario"]),
+        lambda record: str(record["scenario"]["path"]["rtt"]),
+        lambda record: describe.traffic(record["scenario"]),
+        lambda record: record["engine"],
     )
     for aspect in aspects:
-        words = [aspect(one) for one in found]
+        words = [aspect(record) for record in records]
         if len(set(zip(called, words, strict=True))) > len(set(called)):
             called = [f"{name}, {word}" for name, word in zip(called, words, strict=True)]
     numbers: dict[str, list[str]] = {}
     result = []
     for label, kind in zip(called, kinds, strict=True):
-        own = numbers.setdefault(label, [])
-        if kind not in own:
-            own.append(kind)
-        result.append(f"{label} #{own.index(kind) + 1}" if own.index(kind) else label)
+        same_label = numbers.setdefault(label, [])
+        if kind not in same_label:
+            same_label.append(kind)
+        result.append(f"{label} #{same_label.index(kind) + 1}" if same_label.index(kind) else label)
     return result
 
 
@@ -218,13 +221,13 @@ def _up(record: About) -> str:
     return str((bottleneck.get("up") or {}).get("qdisc") or bottleneck["qdisc"])
 
 
-def _names(found: Sequence[About]) -> list[str]:
+def _names(records: Sequence[About]) -> list[str]:
     """Return each record's qdisc. For a measurement whose link is not known, it is the title."""
-    lines = [str(one["scenario"]["bottleneck"]["qdisc"]) for one in found]
-    known = [one["scenario"]["bottleneck"].get("rate") != UNKNOWN for one in found]
-    qdiscs = naming.short([line for line, is_known in zip(lines, known, strict=True) if is_known])
+    lines = [str(record["scenario"]["bottleneck"]["qdisc"]) for record in records]
+    has_link = [record["scenario"]["bottleneck"].get("rate") != UNKNOWN for record in records]
+    qdiscs = naming.short([line for line, is_known in zip(lines, has_link, strict=True) if is_known])
     titles = dict(zip(lines, naming.cut(lines, NAME), strict=True))
-    return [qdiscs[line] if is_known else titles[line] for line, is_known in zip(lines, known, strict=True)]
+    return [qdiscs[line] if is_known else titles[line] for line, is_known in zip(lines, has_link, strict=True)]
 
 
 def _unseeded(scenario: Scenario) -> Scenario:

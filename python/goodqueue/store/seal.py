@@ -50,5 +50,5 @@ def holds(data: bytes) -> bool:
 
 def _place(data: bytes) -> tuple[int, int]:
     """Return where the digits begin and end, or (0, 0) if there are none."""
-    found = [match.span(1) for match in _DIGITS.finditer(data)]
-    return found[-1] if found else (0, 0)  # the footer comes last
+    spans = [match.span(1) for match in _DIGITS.finditer(data)]
+    return spans[-1] if spans else (0, 0)  # the footer comes last

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import UserError
 from goodqueue.files.output import RESULTS
+from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Delay, Node, NodeSide, Subscriber, SubscriberSide
 from goodqueue.store.results import Loose
 
@@ -22,68 +23,85 @@ RUN = ("run", "engine", "seed", "version", "qdisc")
 FILES = {"subscribers.parquet": "subscribers", "nodes.parquet": "nodes"}
 """The files, with the part of the record that each has."""
 
-WAYS = ("down", "up")
-
 
 def columns(part: str) -> list[tuple[str, str]]:
     """Return the columns of a part with their types: text, integer or float."""
     kinds: dict[str, Any] = {"nodes": (Node, NodeSide), "subscribers": (Subscriber, SubscriberSide)}
     whole, side = kinds[part]
-    own = [(name, "integer" if name == "subscribers" else "text") for name in whole.__annotations__ if name not in WAYS]
+    entry_columns = [
+        (name, "integer" if name == "subscribers" else "text")
+        for name in whole.__annotations__
+        if name not in DIRECTIONS
+    ]
     run = [(name, "integer" if name in ("run", "seed") else "text") for name in RUN]
-    return run + own + [(name, "float") for way in WAYS for key in side.__annotations__ for name in _names(way, key)]
+    return (
+        run
+        + entry_columns
+        + [
+            (name, "float")
+            for direction in DIRECTIONS
+            for key in side.__annotations__
+            for name in _names(direction, key)
+        ]
+    )
 
 
-def _names(way: str, key: str) -> list[str]:
-    return [f"{way}_delay_{name}_ms" for name in Delay.__annotations__] if key == "delay_ms" else [f"{way}_{key}"]
+def _names(direction: str, key: str) -> list[str]:
+    return (
+        [f"{direction}_delay_{name}_ms" for name in Delay.__annotations__]
+        if key == "delay_ms"
+        else [f"{direction}_{key}"]
+    )
 
 
-def check(found: Sequence[Loose]) -> None:
+def check(loose: Sequence[Loose]) -> None:
     """Raise UserError for a record without subscribers."""
-    for one in found:
-        if "isp" not in one.record:
-            place = one.place or "export"
-            raise UserError(place, "a run without subscribers; accepted: runs of scenarios with [[subscriber]]")
+    for run in loose:
+        if "isp" not in run.record:
+            where = run.place or "export"
+            raise UserError(where, "a run without subscribers; accepted: runs of scenarios with [[subscriber]]")
 
 
-def rows(found: Sequence[Loose], part: str) -> Iterator[dict[str, Any]]:
+def rows(loose: Sequence[Loose], part: str) -> Iterator[dict[str, Any]]:
     """Yield a row per subscriber or node of each record."""
-    for number, one in enumerate(found):
-        record: Any = one.record
+    for number, loose_run in enumerate(loose):
+        record: Any = loose_run.record
         run = {name: record.get(name) for name in RUN}
         run |= {"run": number, "qdisc": record["scenario"]["bottleneck"].get("qdisc")}
         for entry in record["isp"][part]:
-            row = run | {name: value for name, value in entry.items() if name not in WAYS}
-            for way in WAYS:
-                side = dict(entry[way])
-                row |= {f"{way}_delay_{name}_ms": value for name, value in (side.pop("delay_ms", None) or {}).items()}
-                row |= {f"{way}_{name}": value for name, value in side.items()}
+            row = run | {name: value for name, value in entry.items() if name not in DIRECTIONS}
+            for direction in DIRECTIONS:
+                side = dict(entry[direction])
+                row |= {
+                    f"{direction}_delay_{name}_ms": value for name, value in (side.pop("delay_ms", None) or {}).items()
+                }
+                row |= {f"{direction}_{name}": value for name, value in side.items()}
             yield row
 
 
-def table(found: Sequence[Loose], part: str) -> "pa.Table":
+def table(loose: Sequence[Loose], part: str) -> "pa.Table":
     """Return the table of a part of all records."""
     import pyarrow as pa
 
     kinds = {"text": pa.string(), "integer": pa.int64(), "float": pa.float64()}
     schema = pa.schema([(name, kinds[kind]) for name, kind in columns(part)])
-    return pa.Table.from_pylist(list(rows(found, part)), schema)
+    return pa.Table.from_pylist(list(rows(loose, part)), schema)
 
 
-def fill(folder: Path, found: Sequence[Loose]) -> None:
+def fill(folder: Path, loose: Sequence[Loose]) -> None:
     """Write the tables and a list of them into ``folder``. Raises OSError."""
     from pyarrow import parquet
 
     for name, part in FILES.items():
-        parquet.write_table(table(found, part), folder / name, compression="zstd")
-    (folder / RESULTS).write_text(json.dumps(as_json(found), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+        parquet.write_table(table(loose, part), folder / name, compression="zstd")
+    (folder / RESULTS).write_text(json.dumps(as_json(loose), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
-def as_json(found: Sequence[Loose]) -> dict[str, Any]:
+def as_json(loose: Sequence[Loose]) -> dict[str, Any]:
     """Return the content of ``results.json``: the files, and how many rows of each run they have."""
-    isps = [one.record["isp"] for one in found]
+    isps = [run.record["isp"] for run in loose]
     runs = [
-        {"run": number, "seed": one.record["seed"], "subscribers": len(isp["subscribers"]), "nodes": len(isp["nodes"])}
-        for number, (one, isp) in enumerate(zip(found, isps, strict=True))
+        {"run": number, "seed": run.record["seed"], "subscribers": len(isp["subscribers"]), "nodes": len(isp["nodes"])}
+        for number, (run, isp) in enumerate(zip(loose, isps, strict=True))
     ]
     return {"schema": 1, "made_by": "goodqueue export", "files": sorted([RESULTS, *FILES]), "runs": runs}

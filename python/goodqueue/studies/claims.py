@@ -81,7 +81,7 @@ class Check:
     @property
     def terms(self) -> Mapping[str, float | None]:
         """The numbers that were looked up, by name (of an interval, its middle)."""
-        return {one.name: one.number for one in self.found if not one.constant}
+        return {term.name: term.number for term in self.found if not term.constant}
 
 
 def evaluate(claim: Claim, rows: Sequence[Row], steps: bool = False) -> tuple[bool | None, list[Check]]:
@@ -122,8 +122,8 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
         if (row.scenario, row.algorithm, row.metric) == (term.scenario, algorithm, metric)
         and all(key in want and want[key] == value for key, value in row.at.items())
     ]
-    place = ", ".join(f"{key}={value}" for key, value in want.items())
-    name = f"{algorithm} {metric}" + (f"[{place}]" if place else "")
+    where = ", ".join(f"{key}={value}" for key, value in want.items())
+    name = f"{algorithm} {metric}" + (f"[{where}]" if where else "")
     row = max(fitting, key=lambda row: len(row.at), default=None)
     return Found(name, row, scenario=term.scenario or "", algorithm=algorithm, metric=metric, at=want)
 
@@ -156,34 +156,38 @@ def _checks(claim: Claim, scenario: str, rows: Sequence[Row], steps: bool) -> It
         return
     assert claim.left is not None
     for left in _each(_inherit(here, claim.left)):
-        found = [lookup(rows, left, point) for point in claim.points]
+        left_terms = [lookup(rows, left, point) for point in claim.points]
         if claim.kind == "monotone":
-            yield _monotone(claim, found, steps)
+            yield _monotone(claim, left_terms, steps)
         elif claim.kind == "within":
-            yield from (_within(claim, one) for one in found)
+            yield from (_within(claim, term) for term in left_terms)
         else:
             assert claim.right is not None
-            for point, one in zip(claim.points, found, strict=True):
+            for point, left_term in zip(claim.points, left_terms, strict=True):
                 for right in _each(_inherit(left, claim.right)):
-                    yield _pair(claim, one, lookup(rows, right, point))
+                    yield _pair(claim, left_term, lookup(rows, right, point))
 
 
 def _decide(yes: bool, no: bool) -> bool | None:
     return True if yes else False if no else None
 
 
-def _check(found: Sequence[Found], verdict: bool | None) -> Check:
-    return Check(None if any(one.row is None for one in found) else verdict, tuple(found))
+def _check(terms: Sequence[Found], verdict: bool | None) -> Check:
+    return Check(None if any(term.row is None for term in terms) else verdict, tuple(terms))
 
 
 def _paired(left: Found, right: Found, factor: float = 1) -> tuple[float, float] | None:
     """Return the 95 % interval of left − factor · right, seed by seed. None if they do not have the same seeds."""
-    one, other = (found.row.runs if found.row else () for found in (left, right))
-    if len(one) != len(other):
+    left_runs, other = (side.row.runs if side.row else () for side in (left, right))
+    if len(left_runs) != len(other):
         return None
     scaled = [None if value is None else factor * value for value in other]
-    found = stats.paired(one, scaled)
-    return None if found is None or found.low is None or found.high is None else (found.low, found.high)
+    difference = stats.paired(left_runs, scaled)
+    return (
+        None
+        if difference is None or difference.low is None or difference.high is None
+        else (difference.low, difference.high)
+    )
 
 
 def _minus(left: Found, right: Found, factor: float = 1) -> tuple[float, float]:
@@ -192,20 +196,20 @@ def _minus(left: Found, right: Found, factor: float = 1) -> tuple[float, float]:
     return _paired(left, right, factor) or apart
 
 
-def _ordering(found: Sequence[Found]) -> Check:
-    if any(one.row is None for one in found):
-        return _check(found, None)
-    steps = [_minus(b, a) for a, b in pairwise(found)]
-    return _check(found, _decide(all(low > 0 for low, _ in steps), any(high <= 0 for _, high in steps)))
+def _ordering(terms: Sequence[Found]) -> Check:
+    if any(term.row is None for term in terms):
+        return _check(terms, None)
+    steps = [_minus(b, a) for a, b in pairwise(terms)]
+    return _check(terms, _decide(all(low > 0 for low, _ in steps), any(high <= 0 for _, high in steps)))
 
 
-def _monotone(claim: Claim, found: Sequence[Found], steps: bool) -> Check:
-    missing = any(one.row is None for one in found)
-    if missing or len(found) < 2 or not (steps or all(one.low == one.high for one in found)):
-        return _check(found, None)
-    directions = [_minus(b, a) if claim.direction == "increasing" else _minus(a, b) for a, b in pairwise(found)]
+def _monotone(claim: Claim, terms: Sequence[Found], steps: bool) -> Check:
+    missing = any(term.row is None for term in terms)
+    if missing or len(terms) < 2 or not (steps or all(term.low == term.high for term in terms)):
+        return _check(terms, None)
+    directions = [_minus(b, a) if claim.direction == "increasing" else _minus(a, b) for a, b in pairwise(terms)]
     surely = all(low >= -claim.tolerance for low, _ in directions)
-    return _check(found, _decide(surely, any(high < -claim.tolerance for _, high in directions)))
+    return _check(terms, _decide(surely, any(high < -claim.tolerance for _, high in directions)))
 
 
 def _within(claim: Claim, left: Found) -> Check:

@@ -26,20 +26,20 @@ def combined(study: Study, name: str) -> Study:
             "--fit", f"{name} leaves nothing open; accepted: a study with [[reconstruction]] or [[candidate]]"
         )
     unknowns: dict[str, list[Reconstruction]] = {}
-    for one in values:
-        unknowns.setdefault(one.unknown, []).append(one)
-    every = itertools.product(*([None, *own] for own in unknowns.values()))
-    chosen = [[one for one in row if one is not None] for row in every]
+    for reconstruction in values:
+        unknowns.setdefault(reconstruction.unknown, []).append(reconstruction)
+    every = itertools.product(*([None, *readings] for readings in unknowns.values()))
+    chosen = [[reading for reading in row if reading is not None] for row in every]
     chosen.sort(key=len)
-    return replace(study, reconstructions=tuple(_combination(one) for one in chosen[1 : MOST + 1]))
+    return replace(study, reconstructions=tuple(_combination(chosen_parts) for chosen_parts in chosen[1 : MOST + 1]))
 
 
 def _combination(parts: Sequence[Reconstruction]) -> Reconstruction:
     return Reconstruction(
-        id=BESIDE.join(one.id for one in parts),
-        title=BESIDE.join(one.title for one in parts),
+        id=BESIDE.join(part.id for part in parts),
+        title=BESIDE.join(part.title for part in parts),
         evidence="--fit tried it",
-        experiments=tuple(dict.fromkeys(id_ for one in parts for id_ in one.experiments)),
+        experiments=tuple(dict.fromkeys(id_ for part in parts for id_ in part.experiments)),
         qdiscs={},
         append={},
         replace={},

@@ -47,8 +47,8 @@ class Measured:
     @property
     def records(self) -> Iterator[Record]:
         """The records, one per seed, if the experiment keeps them. Each is parsed when it is needed."""
-        for one in self.packed:
-            record: Record = json.loads(zlib.decompress(one))
+        for text in self.packed:
+            record: Record = json.loads(zlib.decompress(text))
             yield record
 
 
@@ -74,20 +74,20 @@ def execute(
                 users.append(cell.experiment)
     numbers: dict[tuple[str, str], dict[str, float | Course | None]] = {}
     lines: dict[str, str] = {}
-    kept: dict[str, bytes] = {}
+    packed: dict[str, bytes] = {}
 
     def seen(key: str, text: str) -> None:
         record: Record = json.loads(text)
         lines[key] = record["queues"]["down"]["qdisc"]
         for experiment in readers[key]:
-            found = {name: measuring.of_record(metric, record) for name, metric in experiment.metrics.items()}
+            of_run = {name: measuring.of_record(metric, record) for name, metric in experiment.metrics.items()}
             others = {name: metric.to_record for name, metric in experiment.metrics.items() if metric.to_record}
-            numbers[key, experiment.id] = found | {_other(name): walk(record, path) for name, path in others.items()}
+            numbers[key, experiment.id] = of_run | {_other(name): walk(record, path) for name, path in others.items()}
             if experiment.keep_records:
-                kept[key] = zlib.compress(text.encode(), level=1)
+                packed[key] = zlib.compress(text.encode(), level=1)
 
     _do(plan, workers, progress, store, warn, seen)
-    cells = [_measured(plan, position, numbers, lines, kept) for position in range(len(plan.cells))]
+    cells = [_measured_cell(plan, position, numbers, lines, packed) for position in range(len(plan.cells))]
     return [*(_without_spreads(cell) for cell in cells), *_pooled(cells)]
 
 
@@ -96,22 +96,25 @@ def _other(name: str) -> str:
     return f"{name}, to"
 
 
-def _measured(
-    plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], kept: Mapping[str, bytes]
+def _measured_cell(
+    plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], packed: Mapping[str, bytes]
 ) -> Measured:
     cell, keys = plan.cells[position], plan.runs[position]
     id_ = cell.experiment.id
 
     def runs(name: str, metric: Metric) -> list[float | None]:
-        own = measuring.at_peak([numbers[key, id_][name] for key in keys])
+        values = measuring.at_peak([numbers[key, id_][name] for key in keys])
         if metric.beside:
             there = _other(name) if metric.to_record else name
             others = measuring.at_peak([numbers[key, id_][there] for key in plan.beside[position, metric.beside]])
-            own = [measuring.set_against(metric, one, other) for one, other in zip(own, others, strict=True)]
+            values = [measuring.set_against(metric, value, other) for value, other in zip(values, others, strict=True)]
         if metric.distance_from:
-            place = cell.point.get(metric.distance_from)
-            own = [abs(one - place) if isinstance(place, int | float) and one is not None else None for one in own]
-        return own
+            reference = cell.point.get(metric.distance_from)
+            values = [
+                abs(value - reference) if isinstance(reference, int | float) and value is not None else None
+                for value in values
+            ]
+        return values
 
     return Measured(
         cell=cell,
@@ -120,40 +123,46 @@ def _measured(
         numbers={
             name: measuring.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
         },
-        packed=tuple(kept[key] for key in keys) if cell.experiment.keep_records else (),
+        packed=tuple(packed[key] for key in keys) if cell.experiment.keep_records else (),
     )
 
 
 def _without_spreads(measured: Measured) -> Measured:
     """Return ``measured`` without the metrics that have no meaning at a single point."""
-    known = measured.cell.experiment.metrics
-    return replace(measured, numbers={name: one for name, one in measured.numbers.items() if not known[name].spread})
+    declared = measured.cell.experiment.metrics
+    return replace(
+        measured, numbers={name: number for name, number in measured.numbers.items() if not declared[name].spread}
+    )
 
 
 def _pooled(cells: Sequence[Measured]) -> Iterator[Measured]:
     """Yield one cell per group that differs only in parameters that a metric joins: one number for all their points."""
-    for one in {id(one.cell.experiment): one.cell.experiment for one in cells}.values():
-        own = [measured for measured in cells if measured.cell.experiment is one]
-        for name, metric in one.metrics.items():
+    for experiment in {id(cell.cell.experiment): cell.cell.experiment for cell in cells}.values():
+        of_experiment = [cell for cell in cells if cell.cell.experiment is experiment]
+        for name, metric in experiment.metrics.items():
             if not metric.joined:
                 continue
-            found = [cell for cell in own if all(cell.cell.at.get(key) in at for key, at in metric.pooled_at.items())]
+            pooled_cells = [
+                cell
+                for cell in of_experiment
+                if all(cell.cell.at.get(key) in at for key, at in metric.pooled_at.items())
+            ]
             if metric.pooled:
-                found = list(_joined(found, name, metric.pooled, metric.pooled_as))
-            yield from _joined(found, name, metric.spread, "range") if metric.spread else found
+                pooled_cells = list(_joined(pooled_cells, name, metric.pooled, metric.pooled_as))
+            yield from _joined(pooled_cells, name, metric.spread, "range") if metric.spread else pooled_cells
 
 
 def _joined(cells: Sequence[Measured], name: str, parameters: Sequence[str], how: str) -> Iterator[Measured]:
     """Yield the metric ``name`` of ``cells`` over the points of ``parameters``, joined by the method ``how``."""
     groups: dict[tuple[str, str, str], list[Measured]] = {}
-    for one in cells:
-        if set(parameters) <= one.cell.at.keys():
-            rest = sorted((key, str(value)) for key, value in one.cell.at.items() if key not in parameters)
-            groups.setdefault((one.cell.scenario, one.cell.algorithm, str(rest)), []).append(one)
+    for cell in cells:
+        if set(parameters) <= cell.cell.at.keys():
+            rest = sorted((key, str(value)) for key, value in cell.cell.at.items() if key not in parameters)
+            groups.setdefault((cell.cell.scenario, cell.cell.algorithm, str(rest)), []).append(cell)
     for group in groups.values():
         first = group[0].cell
-        places = [one.cell.at[parameters[0]] for one in group]
-        runs = measuring.pool(how, [one.numbers[name].runs for one in group], places)
+        places = [cell.cell.at[parameters[0]] for cell in group]
+        runs = measuring.pool(how, [cell.numbers[name].runs for cell in group], places)
         at = {key: value for key, value in first.at.items() if key not in parameters}
         number = measuring.over_seeds(first.experiment.metrics[name], runs)
         yield replace(group[0], cell=replace(first, at=at), numbers={name: number}, packed=())
@@ -181,11 +190,11 @@ def _do(
         def shown(_: int, note: running.Progress = note) -> AbstractContextManager[running.Progress]:
             return nullcontext(note)
 
-        wanted = [identity.of(plan.engine, plan.scenarios[key]) for key in batch]
-        of_run = {one.key: key for one, key in zip(wanted, batch, strict=True)}
+        runs = [identity.of(plan.engine, plan.scenarios[key]) for key in batch]
+        of_run = {run.key: key for run, key in zip(runs, batch, strict=True)}
 
-        def took(one: Run, text: str, of_run: Mapping[str, str] = of_run) -> None:
-            seen(of_run[one.key], text)
+        def took(run: Run, text: str, of_run: Mapping[str, str] = of_run) -> None:
+            seen(of_run[run.key], text)
 
-        completing.complete(store, wanted, local, took, shown, warn=warn)
+        completing.complete(store, runs, local, took, shown, warn=warn)
         done += weight

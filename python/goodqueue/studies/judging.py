@@ -100,11 +100,15 @@ def _not_computed(study: Study, value: Value) -> str:
     experiments = study.experiments_of(value.scenario)
     if not experiments:
         return "no experiment of the study answers this scenario"
-    able = [one for one in experiments if value.metric in {metric.name for metric in one.metrics.values()}]
+    able = [
+        experiment
+        for experiment in experiments
+        if value.metric in {metric.name for metric in experiment.metrics.values()}
+    ]
     if not able:
         return f"the study does not compute {value.metric}"
-    known = any(value.algorithm in experiment.qdiscs for experiment in able)
-    return "" if known else f"the study has no qdisc line for {value.algorithm}"
+    has_line = any(value.algorithm in experiment.qdiscs for experiment in able)
+    return "" if has_line else f"the study has no qdisc line for {value.algorithm}"
 
 
 def compare(study: Study, value: Value, measured: Measurement) -> Judged:
@@ -124,8 +128,8 @@ def compare(study: Study, value: Value, measured: Measurement) -> Judged:
 
 def _limits(study: Study, unit: str) -> list[Tolerance]:
     """Return one tolerance per distance of `_gaps`."""
-    own = tolerance(study, unit)
-    return [own, tolerance(study, "ratio")] if unit == PERCENT else [own]
+    of_unit = tolerance(study, unit)
+    return [of_unit, tolerance(study, "ratio")] if unit == PERCENT else [of_unit]
 
 
 def _gaps(unit: str, number: float, other: float) -> list[float]:
@@ -152,11 +156,11 @@ def _within(gaps: Sequence[float], limits: Sequence[float]) -> bool:
     return all(abs(gap) <= limit for gap, limit in zip(gaps, limits, strict=True))
 
 
-def _nearest(value: Value, measured: float, room: float = 0.0) -> float:
-    """Return the number nearest to ``measured`` in the published number or range, widened by ``room`` at both ends."""
+def _nearest(value: Value, number: float, room: float = 0.0) -> float:
+    """Return the number nearest to ``number`` in the published number or range, widened by ``room`` at both ends."""
     assert value.low is not None
     assert value.high is not None
-    return min(max(measured, value.low - room), value.high + room)
+    return min(max(number, value.low - room), value.high + room)
 
 
 def _covered(value: Value, measured: Measurement, limits: Sequence[Tolerance]) -> bool:

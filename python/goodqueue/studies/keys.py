@@ -34,13 +34,13 @@ def load_toml(path: Path, what: str) -> dict[str, Any]:
     return content
 
 
-def unknown(found: str, known: Iterable[str]) -> str:
-    """Return the error message for the unknown name ``found``, with the nearest known name first."""
-    names = list(known)
-    near = get_close_matches(found, names, n=1)
+def unknown(word: str, accepted: Iterable[str]) -> str:
+    """Return the error message for the unknown name ``word``, with the nearest known name first."""
+    names = list(accepted)
+    near = get_close_matches(word, names, n=1)
     hint = f"did you mean {quoted(near[0])}? " if near else ""
     listed = ", ".join(names[:12]) + (", …" if len(names) > 12 else "") if names else "none"
-    return f"found {quoted(found)}; {hint}accepted: {listed}"
+    return f"found {quoted(word)}; {hint}accepted: {listed}"
 
 
 class Table:

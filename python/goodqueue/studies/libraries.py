@@ -28,11 +28,11 @@ class Library:
 
     def listed(self) -> list[dict[str, str]]:
         """Return the package's data folders for a list: name, summary (the title) and source of each."""
-        found = []
+        entries = []
         for name, folder in self.available().items():
             about = tomllib.loads((folder / self.file).read_text(encoding="utf-8"))[self.what]
-            found.append({"name": name, "summary": about["title"], "source": about.get("citation", "")})
-        return found
+            entries.append({"name": name, "summary": about["title"], "source": about.get("citation", "")})
+        return entries
 
     def find(self, name: str) -> Path:
         """Return the data folder ``name``, which is one of `available` or the path of a folder.

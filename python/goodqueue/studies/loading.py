@@ -62,9 +62,9 @@ def _check_unique(top: Table, experiments: tuple[Experiment, ...]) -> None:
         for other in experiments[:index]:
             both = set(other.published) & set(experiment.published)
             if both and other.at == experiment.at and set(other.qdiscs) & set(experiment.qdiscs):
-                found = f"{min(both)} is answered by {other.id} and by {experiment.id}"
+                clash = f"{min(both)} is answered by {other.id} and by {experiment.id}"
                 accepted = "one experiment for each, or several whose `at` or `algorithms` differ"
-                top.refuse("experiment", f"{found}; accepted: {accepted}")
+                top.refuse("experiment", f"{clash}; accepted: {accepted}")
 
 
 def _exclusion(table: Table, facts: Published) -> Exclusion:
@@ -79,19 +79,21 @@ def _exclusion(table: Table, facts: Published) -> Exclusion:
     return exclusion
 
 
-def _words(names: Table, places: Table, facts: Published, experiments: tuple[Experiment, ...]) -> Words:
+def _words(name_table: Table, places: Table, facts: Published, experiments: tuple[Experiment, ...]) -> Words:
     terms = [term for claim in facts.claims for term in (claim.left, claim.right, *claim.items) if term]
     points = [*(value.at for value in facts.values), *(term.at for term in terms)]
     points += [point for claim in facts.claims for point in claim.points]
     parameters = {name for point in points for name in point} | {term.param for term in terms if term.param}
-    parameters.update(*(one.sweep for one in facts.scenarios.values()), *(one.sweep for one in experiments))
-    known = parameters | {name for value in facts.values for name in (value.algorithm, value.metric)}
-    known.update(name for term in terms for name in (*(term.algorithms or ()), *(term.metrics or ())))
-    for table, accepted in ((names, known), (places, parameters)):
+    parameters.update(
+        *(scenario.sweep for scenario in facts.scenarios.values()), *(experiment.sweep for experiment in experiments)
+    )
+    known_names = parameters | {name for value in facts.values for name in (value.algorithm, value.metric)}
+    known_names.update(name for term in terms for name in (*(term.algorithms or ()), *(term.metrics or ())))
+    for table, accepted in ((name_table, known_names), (places, parameters)):
         for name in table.content:
             if name not in accepted:
                 table.refuse(name, unknown(name, sorted(accepted)))
-    return read_words(names, places)
+    return read_words(name_table, places)
 
 
 def _decision(table: Table) -> Decision:
@@ -102,7 +104,7 @@ def _decision(table: Table) -> Decision:
 
 def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Reconstruction:
     ids = [experiment.id for experiment in experiments]
-    found = Reconstruction(
+    reconstruction = Reconstruction(
         id=table.text("id"),
         title=table.text("title"),
         evidence=table.text("evidence"),
@@ -114,21 +116,21 @@ def _reconstruction(table: Table, experiments: tuple[Experiment, ...]) -> Recons
         unknown=table.text("unknown", table.text("id")),
     )
     table.finish()
-    for id_ in found.experiments:
+    for id_ in reconstruction.experiments:
         if id_ not in ids:
             table.refuse("experiments", unknown(id_, ids))
-    own = [experiment for experiment in experiments if experiment.id in found.experiments]
-    known = {algorithm for experiment in own for algorithm in experiment.qdiscs}
-    for key, algorithms in (("qdiscs", found.qdiscs), ("append", found.append)):
+    rerun = [experiment for experiment in experiments if experiment.id in reconstruction.experiments]
+    rerun_algorithms = {algorithm for experiment in rerun for algorithm in experiment.qdiscs}
+    for key, algorithms in (("qdiscs", reconstruction.qdiscs), ("append", reconstruction.append)):
         for algorithm in algorithms:
-            if algorithm not in known:
-                table.refuse(f"{key}.{algorithm}", unknown(algorithm, sorted(known)))
-    lines = [line for experiment in own for line in experiment.qdiscs.values()]
-    for words in found.replace:
+            if algorithm not in rerun_algorithms:
+                table.refuse(f"{key}.{algorithm}", unknown(algorithm, sorted(rerun_algorithms)))
+    lines = [line for experiment in rerun for line in experiment.qdiscs.values()]
+    for words in reconstruction.replace:
         if not any(words in text for line in lines for text in ([line] if isinstance(line, str) else line.values())):
             table.refuse(f"replace.{words}", "found in no line; accepted: words of a qdisc line of these experiments")
-    if not (found.qdiscs or found.append or found.replace or found.set):
+    if not (reconstruction.qdiscs or reconstruction.append or reconstruction.replace or reconstruction.set):
         table.refuse("", "changes nothing; accepted: with qdiscs, append, replace or set")
-    for experiment in own:
-        check_sets(experiment, table, [(f"set.{key}", f"{key}={text}") for key, text in found.set.items()])
-    return found
+    for experiment in rerun:
+        check_sets(experiment, table, [(f"set.{key}", f"{key}={text}") for key, text in reconstruction.set.items()])
+    return reconstruction

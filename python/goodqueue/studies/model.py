@@ -59,8 +59,8 @@ class Metric:
 
     def pools(self, at: At) -> bool:
         """Return whether the metric's pooled number is the one at ``at``."""
-        own = all(at.get(name) == value for name, value in self.at.items())
-        return own and bool(self.joined) and not set(self.joined) & (at.keys() - self.at.keys())
+        is_member = all(at.get(name) == value for name, value in self.at.items())
+        return is_member and bool(self.joined) and not set(self.joined) & (at.keys() - self.at.keys())
 
 
 ALONE = "alone"
@@ -216,8 +216,8 @@ class Study:
 
     def fixed(self, scenario: str) -> At:
         """Return the values that the published ``scenario`` fixes of parameters that other scenarios sweep."""
-        given = [one.points.get(scenario, {}) for one in self.experiments_of(scenario)]
-        return {name: value for point in given for name, value in point.items() if value != EACH}
+        points = [experiment.points.get(scenario, {}) for experiment in self.experiments_of(scenario)]
+        return {name: value for point in points for name, value in point.items() if value != EACH}
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,15 +31,15 @@ def parts(markdown: str) -> list[Markup | Table]:
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     for end in ("link_open", "link_close"):
         reader.add_render_rule(end, lambda *_: "")
-    found: list[Markup | Table] = []
+    blocks: list[Markup | Table] = []
     for block in _blocks(reader.parse(markdown)):
         if block[0].type == "table_open":
-            found.append(_table(block))
+            blocks.append(_table(block))
         elif block[0].tag != "h1":
             if block[0].type == "heading_open":
                 block[0].tag = block[-1].tag = "h3"
-            found.append(Markup(reader.renderer.render(block, reader.options, {})))  # noqa: S704 - "html" is off
-    return found
+            blocks.append(Markup(reader.renderer.render(block, reader.options, {})))  # noqa: S704 - "html" is off
+    return blocks
 
 
 def _blocks(tokens: list[Token]) -> Iterator[list[Token]]:

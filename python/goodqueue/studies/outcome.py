@@ -92,29 +92,33 @@ def as_json(outcome: Outcome, version: str) -> dict[str, Any]:
         "values": [_value(judged, outcome.trivial.get(judged.value.id)) for judged in outcome.values],
         "claims": [claim_json(judged) for judged in outcome.claims],
         "summary": {
-            "metrics": [_summary(found) for found in outcome.summary],
+            "metrics": [_summary(metric) for metric in outcome.summary],
             "values": _count([judged.verdict for judged in outcome.values], judging.VERDICTS),
             "trivial": _trivial(outcome),
             "claims": _count([judged.verdict for judged in outcome.claims], verdicts.VERDICTS),
         },
         "cells": [_cell(cell) for cell in outcome.cells],
-        **({"reconstructions": [_reconstructed(one) for one in found]} if (found := outcome.reconstructed) else {}),
+        **(
+            {"reconstructions": [_reconstructed(reconstructed) for reconstructed in reconstructions]}
+            if (reconstructions := outcome.reconstructed)
+            else {}
+        ),
     }
 
 
-def _reconstructed(found: Reconstructed) -> dict[str, Any]:
+def _reconstructed(reconstructed: Reconstructed) -> dict[str, Any]:
     """Return the results of a reconstruction. The published numbers are in the study's own values and claims."""
-    values = [_value(judged, None) for judged in found.values]
-    kept = ("id", "measured", "ci", "n", "verdict", "distance", "why")
+    values = [_value(judged, None) for judged in reconstructed.values]
+    keys = ("id", "measured", "ci", "n", "verdict", "distance", "why")
     return {
-        "id": found.reconstruction.id,
-        "title": found.reconstruction.title,
-        "evidence": found.reconstruction.evidence,
-        "values": [{key: value[key] for key in kept} for value in values],
-        "claims": [claim_json(judged) for judged in found.claims],
+        "id": reconstructed.reconstruction.id,
+        "title": reconstructed.reconstruction.title,
+        "evidence": reconstructed.reconstruction.evidence,
+        "values": [{key: value[key] for key in keys} for value in values],
+        "claims": [claim_json(judged) for judged in reconstructed.claims],
         "summary": {
-            "values": _count([judged.verdict for judged in found.values], judging.VERDICTS),
-            "claims": _count([judged.verdict for judged in found.claims], verdicts.VERDICTS),
+            "values": _count([judged.verdict for judged in reconstructed.values], judging.VERDICTS),
+            "claims": _count([judged.verdict for judged in reconstructed.claims], verdicts.VERDICTS),
         },
     }
 
@@ -154,18 +158,18 @@ def claim_json(judged: JudgedClaim) -> dict[str, Any]:
     }
 
 
-def _summary(found: MetricSummary) -> dict[str, Any]:
-    def error(one: Error) -> dict[str, Any]:
-        return {"error": _finite(one.value), "n": one.n}
+def _summary(summary: MetricSummary) -> dict[str, Any]:
+    def error(mean_error: Error) -> dict[str, Any]:
+        return {"error": _finite(mean_error.value), "n": mean_error.n}
 
     return {
-        "metric": found.metric,
-        "unit": found.unit,
-        "measure": found.measure,
-        "overall": error(found.overall),
-        "by_scenario": {name: error(one) for name, one in found.by_scenario.items()},
-        "by_algorithm": {name: error(one) for name, one in found.by_algorithm.items()},
-        "verdicts": found.verdicts,
+        "metric": summary.metric,
+        "unit": summary.unit,
+        "measure": summary.measure,
+        "overall": error(summary.overall),
+        "by_scenario": {name: error(mean_error) for name, mean_error in summary.by_scenario.items()},
+        "by_algorithm": {name: error(mean_error) for name, mean_error in summary.by_algorithm.items()},
+        "verdicts": summary.verdicts,
     }
 
 

@@ -27,12 +27,12 @@ COLUMNS = (
 
 
 def write(
-    folder: Path, outcome: Outcome, command: str, own: Draw | None = None, progress: Progress = lambda _: None
+    folder: Path, outcome: Outcome, command: str, draw_own: Draw | None = None, progress: Progress = lambda _: None
 ) -> UserError | None:
     """Write into ``folder``: report.html, each figure as SVG and PNG, results.json, measured.csv, and the notes.
 
-    ``command`` is the command that repeats the study; ``own`` draws its own figures. The same outcome gives the same
-    bytes. If the study's figures cannot be drawn, the error is returned, and neither figures nor report.html are
+    ``command`` is the command that repeats the study; ``draw_own`` draws its own figures. The same outcome gives the
+    same bytes. If the study's figures cannot be drawn, the error is returned, and neither figures nor report.html are
     written. Raises OSError.
     """
     from goodqueue._goodqueue import VERSION
@@ -40,9 +40,9 @@ def write(
     notes = text_in(outcome.study.folder)
 
     def drawn() -> Iterator[Figure]:
-        figures = all_figures(outcome, own)
-        for index, one in enumerate(figures, 1):
-            yield Figure(one.title, one.caption, save(one, outcome, folder), one.name)
+        figures = all_figures(outcome, draw_own)
+        for index, figure in enumerate(figures, 1):
+            yield Figure(figure.title, figure.caption, save(figure, outcome, folder), figure.name)
             progress(index / (len(figures) + 1))
 
     trouble = draw(folder, "results.json is", lambda: page(outcome, list(drawn()), notes, command))
@@ -61,7 +61,7 @@ def as_csv(outcome: Outcome) -> str:
     for value in as_json(outcome, "")["values"]:
         if value["measured"] is not None:
             low, high = value["ci"] or ("", "")
-            at = " ".join(f"{name}={place}" for name, place in value["at"].items())
+            at = " ".join(f"{name}={setting}" for name, setting in value["at"].items())
             writer.writerow([{**value, "at": at, "ci_low": low, "ci_high": high}[column] for column in COLUMNS])
     return buffer.getvalue()
 
@@ -92,14 +92,15 @@ def page(outcome: Outcome, drawn: Sequence[Figure], notes: str, command: str) ->
 
 def _claims(outcome: Outcome) -> list[Table]:
     """Return the claims as the terminal shows them, under the page's own heading."""
-    return [replace(one, title="") if one.title == show.CLAIMS else one for one in show.claims_tables(outcome)]
+    return [replace(table, title="") if table.title == show.CLAIMS else table for table in show.claims_tables(outcome)]
 
 
 def _experiment(study: Study, command: str, engine: str) -> Iterator[str | Text | Section]:
     if study.citation:
         yield f"{study.citation}{f', doi:{study.doi}' if study.doi else ''}."
     decided = [
-        Markup("<p><strong>{}</strong>: {}. {}</p>").format(one.about, one.choice, one.why) for one in study.decisions
+        Markup("<p><strong>{}</strong>: {}. {}</p>").format(decision.about, decision.choice, decision.why)
+        for decision in study.decisions
     ]
     yield Section("What the paper leaves open, and what was chosen", decided)
     beside = Markup(", each compared value in <code>measured.csv</code>")
@@ -114,5 +115,5 @@ def made_by(engine: str, exceptions: str, beside: str) -> Text:
     from goodqueue._goodqueue import VERSION
 
     same = f" The same command gives the same numbers on any machine and any number of cores{exceptions}."
-    told = Markup("goodqueue {}, engine {}.{} Each seed's number stands in <code>results.json</code>{}.")
-    return Text(told.format(VERSION, engine, same if engine == "sim" else "", beside), "note")
+    sentence = Markup("goodqueue {}, engine {}.{} Each seed's number stands in <code>results.json</code>{}.")
+    return Text(sentence.format(VERSION, engine, same if engine == "sim" else "", beside), "note")

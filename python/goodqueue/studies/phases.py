@@ -15,27 +15,27 @@ from goodqueue.studies.computing import Options
 def _within(record: Record, options: Options) -> Iterator[int]:
     """Yield the indices of the intervals in the phase."""
     begin, each, phases, phase = (float(options[name]) for name in ("from_s", "each_s", "phases", "phase"))
-    for place, end in enumerate(record["series"]["time_s"]):
+    for index, end in enumerate(record["series"]["time_s"]):
         if end > begin and math.ceil((end - begin) / each - 1e-9) % phases == phase % phases:
-            yield place
+            yield index
 
 
 def delay_ms(record: Record, options: Options) -> float | None:
     """Return the mean of the intervals' mean delays down in the phase. None if no packet left."""
     delays = record["series"]["queues"]["down"]["delay_ms"]
-    found = [delay for place in _within(record, options) if (delay := delays[place]) is not None]
-    return fmean(found) if found else None
+    values = [delay for index in _within(record, options) if (delay := delays[index]) is not None]
+    return fmean(values) if values else None
 
 
 def delay_max_ms(record: Record, options: Options) -> float | None:
     """Return the largest of the intervals' mean delays down in the phase. None if no packet left."""
     delays = record["series"]["queues"]["down"]["delay_ms"]
-    return max((delay for place in _within(record, options) if (delay := delays[place]) is not None), default=None)
+    return max((delay for index in _within(record, options) if (delay := delays[index]) is not None), default=None)
 
 
 def goodput_mbps(record: Record, options: Options) -> float | None:
     """Return the mean total goodput of all flows down in the phase."""
     down = [flow["direction"] == "down" for flow in record["flows"]]
-    flows = [own for own, is_down in zip(record["series"]["flows"], down, strict=True) if is_down]
-    sums = [math.fsum(flow["goodput_mbps"][place] or 0.0 for flow in flows) for place in _within(record, options)]
+    flows = [flow for flow, is_down in zip(record["series"]["flows"], down, strict=True) if is_down]
+    sums = [math.fsum(flow["goodput_mbps"][index] or 0.0 for flow in flows) for index in _within(record, options)]
     return fmean(sums) if sums else None

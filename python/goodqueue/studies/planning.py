@@ -58,7 +58,7 @@ def plan(
     last. The users of all loads are counted at the same time, on all cores or on ``workers`` threads. Raises UserError
     before any run: with the study's file and the key if a scenario is refused, with the cell if the engine refuses it.
     """
-    readings = [study, *(changed(study, one) for one in study.reconstructions if reconstructed)]
+    readings = [study, *(changed(study, reconstruction) for reconstruction in study.reconstructions if reconstructed)]
     cells = tuple(cell for reading in readings for cell in all_cells(reading) if selection.takes(cell))
     runs: dict[int, tuple[str, ...]] = {}
     beside: dict[tuple[int, str], tuple[str, ...]] = {}
@@ -72,10 +72,10 @@ def plan(
         except UserError as error:
             raise UserError(f"--engine {engine}", str(cell.experiment.file), cell.name, str(error)) from None
 
-    made = [_unresolved(cell, quick) for cell in cells]
+    unresolved = [_unresolved(cell, quick) for cell in cells]
 
     def loads() -> Iterator[calibration.Probe]:
-        for cell, (scenario, file, origins) in zip(cells, made, strict=True):
+        for cell, (scenario, file, origins) in zip(cells, unresolved, strict=True):
             if probes := calibration.probes(scenario, file, origins):
                 # A count takes seconds. What is refused anyway is refused before.
                 check(cell, scenarios.resolve(calibration.uncounted(scenario), file, origins))
@@ -89,18 +89,18 @@ def plan(
         return tuple(keys)
 
     calibration.count(loads(), workers)
-    for position, (cell, own_scenario) in enumerate(zip(cells, made, strict=True)):
+    for position, (cell, own_scenario) in enumerate(zip(cells, unresolved, strict=True)):
         experiment = cell.experiment
         count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
-        numbers[experiment.id] = own = tuple(range(1, count + 1))
-        runs[position] = add(cell, scenarios.resolve(*own_scenario), own)
+        numbers[experiment.id] = own_seeds = tuple(range(1, count + 1))
+        runs[position] = add(cell, scenarios.resolve(*own_scenario), own_seeds)
         for name, other in {metric.beside: metric.to for metric in experiment.metrics.values() if metric.to}.items():
             if other == ALONE:
                 first = replace(cell, algorithm=next(iter(experiment.qdiscs)))
-                beside[position, name] = add(first, scenario_of(first, quick, alone=True), own[:1]) * count
+                beside[position, name] = add(first, scenario_of(first, quick, alone=True), own_seeds[:1]) * count
             else:
                 twin = replace(cell, algorithm=other) if isinstance(other, str) else _moved(cell, other)
-                beside[position, name] = add(twin, scenario_of(twin, quick), own)
+                beside[position, name] = add(twin, scenario_of(twin, quick), own_seeds)
     return Plan(study, engine, quick, cells, runs, beside, needed, numbers, reconstructed)
 
 
@@ -127,8 +127,8 @@ def all_cells(study: Study) -> Iterator[Cell]:
     """Yield every cell of ``study``: by published scenario, then by point, then by algorithm."""
     for experiment in study.experiments:
         for scenario in experiment.published:
-            given = experiment.points.get(scenario, {})
-            fixed = {name: value for name, value in given.items() if value != EACH}
+            values = experiment.points.get(scenario, {})
+            fixed = {name: value for name, value in values.items() if value != EACH}
             for at in points(study, experiment, scenario):
                 for algorithm in experiment.qdiscs:
                     yield Cell(experiment, scenario, algorithm, {**experiment.at, **at}, fixed)
@@ -149,14 +149,14 @@ def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:
     for name, parameter in open_ones.items():
         if values := parameter.values if parameter.values is not None else swept.get(name):
             axes[name] = values
-    found: list[At] = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values()) if axes]
+    points: list[At] = [dict(zip(axes, point, strict=True)) for point in itertools.product(*axes.values()) if axes]
     metrics = experiment.metrics.values()
     for value in study.published.values:
         printed = value.scenario == scenario and any(metric.name == value.metric for metric in metrics)
         pooled = any(metric.name == value.metric and metric.pools(value.at) for metric in metrics)
-        if printed and not pooled and value.at.keys() <= open_ones.keys() and value.at not in found:
-            found.append(dict(value.at))
-    return found or [{}]
+        if printed and not pooled and value.at.keys() <= open_ones.keys() and value.at not in points:
+            points.append(dict(value.at))
+    return points or [{}]
 
 
 def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
@@ -191,8 +191,8 @@ def _unresolved(cell: Cell, quick: bool, alone: bool = False) -> tuple[Scenario,
     origin = f"{experiment.origin}: qdiscs.{cell.algorithm}"
     hops = [hop for hop in scenario.get("hop", ()) if hop.get("name") in experiment.hops]
     _place(bottleneck, hops, experiment.qdiscs[cell.algorithm], cell.point, origin)
-    named = {key: f"{experiment.origin}: {place}" for key, place in origins.items()}
-    return scenario, str(experiment.file), named
+    where = {key: f"{experiment.origin}: {path}" for key, path in origins.items()}
+    return scenario, str(experiment.file), where
 
 
 def _of_load(key: str, alone: Scenario) -> bool:

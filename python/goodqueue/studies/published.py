@@ -138,7 +138,7 @@ def load(path: Path) -> Published:
     """Read the published facts at ``path``. Raises UserError with the file and the key."""
     top = Table(load_toml(path, "the paper's values and claims in TOML"), path)
     paper = top.table("paper")
-    scenarios = {found.id: found for found in map(_scenario, top.tables("scenario"))}
+    scenarios = {scenario.id: scenario for scenario in map(_scenario, top.tables("scenario"))}
     values = _rounded_alike([_value(table, scenarios) for table in top.tables("value")])
     claims = tuple(read_claim(table, scenarios) for table in top.tables("claim"))
     top.raw("system")
@@ -207,16 +207,18 @@ def _half_digit(number: Any) -> float:
     return 0.5 * 10.0 ** min(0, int(exponent))
 
 
-def _rounded_alike(values: Sequence[Value]) -> tuple[Value, ...]:
-    """Return ``values`` with each row's finest digit. Example: 0.42, 0.04 and 0.1 have two decimals (0.1 was 0.10).
+def _rounded_alike(published: Sequence[Value]) -> tuple[Value, ...]:
+    """Return ``published`` with each row's finest digit. Example: 0.42, 0.04 and 0.1 have two decimals (0.1 was 0.10).
 
     A row has the printed values of one metric at one point.
     """
     rows: dict[str, list[float]] = {}
-    for value in values:
+    for value in published:
         if value.half_digit:
             rows.setdefault(_row(value), []).append(value.half_digit)
-    return tuple(replace(value, half_digit=min(rows[_row(value)])) if value.half_digit else value for value in values)
+    return tuple(
+        replace(value, half_digit=min(rows[_row(value)])) if value.half_digit else value for value in published
+    )
 
 
 def _row(value: Value) -> str:
@@ -247,8 +249,8 @@ def read_claim(table: Table, scenarios: Iterable[str], id_: str | None = None, w
     return Claim(
         id=table.text("id", id_),
         scenarios=tuple(
-            _known_scenario(table, one, scenarios)
-            for one in table.texts("scenario", None if where is None else (where,), lone=True)
+            _known_scenario(table, id_, scenarios)
+            for id_ in table.texts("scenario", None if where is None else (where,), lone=True)
         ),
         statement=table.text("statement"),
         kind=kind,

@@ -36,7 +36,7 @@ def judge(study: Study, measured: Sequence[Measured], selection: Selection) -> I
 
 def by_place(cells: Iterable[Measured]) -> dict[tuple[str, str], list[Measured]]:
     """Return ``cells`` by published scenario and algorithm."""
-    found: dict[tuple[str, str], list[Measured]] = {}
+    by_curve: dict[tuple[str, str], list[Measured]] = {}
     for cell in cells:
-        found.setdefault((cell.cell.scenario, cell.cell.algorithm), []).append(cell)
-    return found
+        by_curve.setdefault((cell.cell.scenario, cell.cell.algorithm), []).append(cell)
+    return by_curve

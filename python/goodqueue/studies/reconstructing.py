@@ -12,17 +12,17 @@ from goodqueue.studies.model import Experiment, Lines, Reconstruction, Study
 
 def changed(study: Study, reconstruction: Reconstruction) -> Study:
     """Return ``study`` with only the experiments that ``reconstruction`` changes, changed."""
-    own = [one for one in study.experiments if one.id in reconstruction.experiments]
-    return replace(study, experiments=tuple(_changed(one, reconstruction) for one in own))
+    rerun = [experiment for experiment in study.experiments if experiment.id in reconstruction.experiments]
+    return replace(study, experiments=tuple(_changed(experiment, reconstruction) for experiment in rerun))
 
 
 def _changed(experiment: Experiment, reconstruction: Reconstruction) -> Experiment:
-    made = experiment
+    made_of = experiment
     for part in reconstruction.parts or (reconstruction,):
         if experiment.id in part.experiments:
-            made = _with(made, part)
+            made_of = _with(made_of, part)
     return replace(
-        made,
+        made_of,
         id=f"{experiment.id}, {reconstruction.id}",  # the runs' numbers are stored by this id
         reconstruction=reconstruction.id,
         keep_records=False,
@@ -41,9 +41,9 @@ def _with(experiment: Experiment, reconstruction: Reconstruction) -> Experiment:
 
 
 def _reworded(lines: Lines, reconstruction: Reconstruction, added: str) -> Lines:
-    def one(line: str) -> str:
+    def reworded(line: str) -> str:
         for words, others in reconstruction.replace.items():
             line = line.replace(words, others)
         return f"{line} {added}".rstrip()
 
-    return one(lines) if isinstance(lines, str) else {key: one(line) for key, line in lines.items()}
+    return reworded(lines) if isinstance(lines, str) else {key: reworded(line) for key, line in lines.items()}

@@ -47,20 +47,20 @@ def select(study: Study, only: Iterable[str]) -> Selection:
     values = {value.id: value for value in facts.values}
     claims = {claim.id: claim for claim in facts.claims}
     ids: list[str] = []
-    wanted: list[tuple[str, str | None, At]] = []
+    needed: list[tuple[str, str | None, At]] = []
     for word in only:
         id_ = word if "/" in word else f"{facts.key}/{word}"
         if id_ in facts.scenarios:
-            wanted.append((id_, None, {}))
+            needed.append((id_, None, {}))
         elif id_ in values:
             value = values[id_]
-            wanted.append((value.scenario, value.algorithm, value.at))
+            needed.append((value.scenario, value.algorithm, value.at))
         elif id_ in claims:
-            wanted += _needs(claims[id_])
+            needed += _needs(claims[id_])
         else:
             raise UserError("--only", _unknown(word, facts))
         ids.append(id_)
-    return Selection(frozenset(ids), tuple(wanted))
+    return Selection(frozenset(ids), tuple(needed))
 
 
 def _needs(claim: Claim) -> list[tuple[str, str | None, At]]:

@@ -47,14 +47,14 @@ def decided(study: Study, claim: Claim, holds: bool, checks: Sequence[Check]) ->
     """Return the comparisons that decided ``claim``, with their numbers: all of them if there are one or two."""
     count = len(checks)
     if count == 1:
-        return _told(study, claim, checks)
+        return _comparisons(study, claim, checks)
     against = [check for check in checks if check.verdict is False]
     if claim.quantifier == "all" and not holds:
-        return f"{_share(len(against), count, 'fail')}: {_told(study, claim, against)}"
-    said = _share(count - len(against), count, "hold")
+        return f"{_share(len(against), count, 'fail')}: {_comparisons(study, claim, against)}"
+    sentence = _share(count - len(against), count, "hold")
     if claim.quantifier != "all":
-        said += ", one is enough" if claim.quantifier == "some" else ", more than half must"
-    return f"{said}: {_told(study, claim, checks)}" if count == 2 else said
+        sentence += ", one is enough" if claim.quantifier == "some" else ", more than half must"
+    return f"{sentence}: {_comparisons(study, claim, checks)}" if count == 2 else sentence
 
 
 def _share(some: int, count: int, verb: str) -> str:
@@ -66,28 +66,28 @@ def _share(some: int, count: int, verb: str) -> str:
 
 def open_ones(study: Study, checks: Sequence[Check]) -> str:
     """Return why a claim is not decided: what was not measured, or that it needs more points."""
-    missing = [one for check in checks for one in check.found if one.row is None]
+    missing = [term for check in checks for term in check.found if term.row is None]
     if not missing:
         return "not tested: one point shows no trend"
-    scenarios = list(dict.fromkeys(one.scenario for one in missing if one.scenario))
+    scenarios = list(dict.fromkeys(term.scenario for term in missing if term.scenario))
     if scenarios and not any(study.experiments_of(scenario) for scenario in scenarios):
         names = [study.published.scenarios[scenario].name for scenario in scenarios]
         return f"not tested: the study has no runs for {_listed(names)}"
-    return f"{NOT_SHOWN} {'; '.join(_some(_whole(study, one) for one in missing))}"
+    return f"{NOT_SHOWN} {'; '.join(_some(_whole(study, term) for term in missing))}"
 
 
 def compared(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
     """Return one comparison without missing numbers: the words that its sides share, and their relation."""
     if claim.kind == "monotone":
         return _course(study, claim, check)
-    head, sides = _sides(study, [one for one in check.found if one.algorithm])
+    head, sides = _sides(study, [term for term in check.found if term.algorithm])
     limits = [claim.low, claim.high] if claim.kind == "within" else []
-    values = [one.number or 0.0 for one in check.found]
+    values = [term.number or 0.0 for term in check.found]
     digits = digits_apart([*values, *limits])
-    units = [study.words.name(one.metric).unit for one in check.found]
+    units = [study.words.name(term.metric).unit for term in check.found]
     texts = [
-        quantity(f"{value:g}" if one.constant else significant(value, digits), unit or units[0])
-        for value, one, unit in zip(values, check.found, units, strict=True)
+        quantity(f"{value:g}" if term.constant else significant(value, digits), unit or units[0])
+        for value, term, unit in zip(values, check.found, units, strict=True)
     ]
     first = " ".join(filter(None, [sides[0].label(), texts[0]]))
     if claim.kind == "ordering":
@@ -124,11 +124,11 @@ def _relation(claim: Claim, check: Check, other: str, values: Sequence[float], u
 
 def _course(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
     """Return the numbers along a sweep."""
-    found = check.found
-    head, sides = _sides(study, found)
-    values = [one.number or 0.0 for one in found]
+    terms = check.found
+    head, sides = _sides(study, terms)
+    values = [term.number or 0.0 for term in terms]
     digits = digits_apart(values)
-    unit = study.words.name(found[0].metric).unit
+    unit = study.words.name(terms[0].metric).unit
     direction = "rising" if claim.direction == "increasing" else "falling"
     slack = f" (steps back up to {quantity(f'{claim.tolerance:g}', unit)} are allowed)" if claim.tolerance else ""
     numbers = quantity(", ".join(significant(value, digits) for value in values), unit)
@@ -139,33 +139,33 @@ def _course(study: Study, claim: Claim, check: Check) -> tuple[str, str]:
 def _along(words: Words, sides: Sequence[Side]) -> str:
     """Return the points of ``sides`` in one phrase: ``at 1, 2 and 5 Mbit/s``."""
     names = list(dict.fromkeys(name for side in sides for name in side.at))
-    said = words.places.get(names[0]) if len(names) == 1 else None
-    if isinstance(said, str):
-        return said.replace("{}", _listed([str(side.at[names[0]]) for side in sides]))
+    word = words.places.get(names[0]) if len(names) == 1 else None
+    if isinstance(word, str):
+        return word.replace("{}", _listed([str(side.at[names[0]]) for side in sides]))
     return _listed([side.place for side in sides])
 
 
-def _sides(study: Study, found: Sequence[Found]) -> tuple[str, list[Side]]:
-    """Return the words that all of ``found`` share, and the rest of each."""
+def _sides(study: Study, terms: Sequence[Found]) -> tuple[str, list[Side]]:
+    """Return the words that all of ``terms`` share, and the rest of each."""
     words = study.words
-    points = [{**study.fixed(one.scenario), **one.at} for one in found]
+    points = [{**study.fixed(term.scenario), **term.at} for term in terms]
     common = {name: value for name, value in points[0].items() if all(p.get(name) == value for p in points)}
-    one_algorithm = len({one.algorithm for one in found}) == 1
-    one_metric = len({one.metric for one in found}) == 1
+    one_algorithm = len({term.algorithm for term in terms}) == 1
+    one_metric = len({term.metric for term in terms}) == 1
     rests = [{name: value for name, value in point.items() if name not in common} for point in points]
-    keys = [(one.algorithm, one.metric, str(rest)) for one, rest in zip(found, rests, strict=True)]
+    keys = [(term.algorithm, term.metric, str(rest)) for term, rest in zip(terms, rests, strict=True)]
     unclear = len(set(keys)) < len(keys)
     sides = [
         Side(
             words,
-            "" if one_algorithm else words.algorithm(one.algorithm),
-            None if one_metric else words.name(one.metric),
+            "" if one_algorithm else words.algorithm(term.algorithm),
+            None if one_metric else words.name(term.metric),
             rest,
-            study.published.scenarios[one.scenario].name if unclear else "",
+            study.published.scenarios[term.scenario].name if unclear else "",
         )
-        for one, rest in zip(found, rests, strict=True)
+        for term, rest in zip(terms, rests, strict=True)
     ]
-    first = found[0]
+    first = terms[0]
     shared = Side(
         words,
         words.algorithm(first.algorithm) if one_algorithm else "",
@@ -175,18 +175,18 @@ def _sides(study: Study, found: Sequence[Found]) -> tuple[str, list[Side]]:
     return shared.label(), sides
 
 
-def _whole(study: Study, one: Found) -> str:
+def _whole(study: Study, term: Found) -> str:
     """Return the name of a looked-up number without its context."""
-    return _sides(study, [one])[0] if one.algorithm else study.words.name(one.metric).line
+    return _sides(study, [term])[0] if term.algorithm else study.words.name(term.metric).line
 
 
-def _told(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
+def _comparisons(study: Study, claim: Claim, checks: Sequence[Check]) -> str:
     """Return the comparisons one after the other. Words that several share are written once."""
     groups: dict[str, list[str]] = {}
     for head, text in dict.fromkeys(compared(study, claim, check) for check in checks[:SHOWN]):
         groups.setdefault(head, []).append(text)
-    told = "; ".join(": ".join(filter(None, [head, "; ".join(texts)])) for head, texts in groups.items())
-    return f"{told}; …" if len(checks) > SHOWN else told
+    sentence = "; ".join(": ".join(filter(None, [head, "; ".join(texts)])) for head, texts in groups.items())
+    return f"{sentence}; …" if len(checks) > SHOWN else sentence
 
 
 def _some(texts: Iterable[str]) -> list[str]:

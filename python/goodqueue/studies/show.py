@@ -28,21 +28,21 @@ def tables(outcome: Outcome, scenarios: Container[str] | None = None) -> list[Ta
     for judged in outcome.values:
         if judged.measured is not None and (scenarios is None or judged.value.scenario in scenarios):
             groups.setdefault(judged.value.scenario, {}).setdefault(judged.value.metric, []).append(judged)
-    found = []
+    shown = []
     printed = outcome.study.published.scenarios
     for scenario, metrics in sorted(groups.items(), key=lambda group: order(printed[group[0]].name)):
         facts = printed[scenario]
         alike: dict[frozenset[str], list[Judged]] = {}
-        for own in metrics.values():
-            places = frozenset(f"{judged.value.algorithm} {sorted(judged.value.at.items())}" for judged in own)
-            alike.setdefault(places, []).extend(own)
+        for rows in metrics.values():
+            places = frozenset(f"{judged.value.algorithm} {sorted(judged.value.at.items())}" for judged in rows)
+            alike.setdefault(places, []).extend(rows)
         for group in alike.values():
             title = f"{facts.name}: {facts.title}" if facts.title else facts.name
             if len(alike) > 1:
                 names = dict.fromkeys(outcome.study.words.name(judged.value.metric).words for judged in group)
                 title += f"; {', '.join(names)}"
-            found.append(_table(outcome.study, title, group))
-    return found
+            shown.append(_table(outcome.study, title, group))
+    return shown
 
 
 def _table(study: Study, title: str, group: Sequence[Judged]) -> Table:
@@ -72,14 +72,14 @@ def _wide(words: Words, group: Sequence[Judged], metrics: Sequence[str], paramet
     digits = {metric: _digits(judged for judged in group if judged.value.metric == metric) for metric in metrics}
     places: dict[tuple[str, str], dict[str, Judged]] = {}
     for judged in group:
-        place = str(sorted(judged.value.at.items())), judged.value.algorithm
-        places.setdefault(place, {})[judged.value.metric] = judged
+        where = str(sorted(judged.value.at.items())), judged.value.algorithm
+        places.setdefault(where, {})[judged.value.metric] = judged
     rows = []
-    for found in places.values():
-        value = next(iter(found.values())).value
+    for by_metric in places.values():
+        value = next(iter(by_metric.values())).value
         row = [*_point(words, value.at, parameters), words.algorithm(value.algorithm)]
         for metric in metrics:
-            row += _cells(found[metric], digits[metric])
+            row += _cells(by_metric[metric], digits[metric])
         rows.append(row)
     return rows
 
@@ -174,28 +174,28 @@ def untested(outcome: Outcome) -> dict[str, list[Told]]:
     for judged in outcome.claims:
         if judged.verdict != "not_run" or judged.why == LEFT_OUT:
             continue
-        reason, own = judged.why, ""
+        reason, note = judged.why, ""
         if judged.why.startswith(CONTRADICTED):
-            reason, own = CONTRADICTED, judged.claim.note
+            reason, note = CONTRADICTED, judged.claim.note
         elif judged.why.startswith(NOT_SHOWN):
-            reason, own = f"{NOT_SHOWN} a number that it needs", judged.why.replace(NOT_SHOWN, "missing:")
-        told = Told(_short(judged.claim), "", judged.claim.statement, own)
-        groups.setdefault(reason.removeprefix(NOT_TESTED), []).append(told)
+            reason, note = f"{NOT_SHOWN} a number that it needs", judged.why.replace(NOT_SHOWN, "missing:")
+        row = Told(_short(judged.claim), "", judged.claim.statement, note)
+        groups.setdefault(reason.removeprefix(NOT_TESTED), []).append(row)
     return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
 def claims_tables(outcome: Outcome) -> list[Table]:
     """Return the claims with their verdicts and what decided them, then one table per reason of those not tested."""
-    found = []
+    tables = []
     if claims := tested(outcome):
-        rows = [[told.id, told.verdict, f"{told.statement}\n{told.why}"] for told in claims]
+        rows = [[row.id, row.verdict, f"{row.statement}\n{row.why}"] for row in claims]
         columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
-        found.append(Table(CLAIMS, columns, rows, [UNSURE] if any("?" in told.verdict for told in claims) else []))
+        tables.append(Table(CLAIMS, columns, rows, [UNSURE] if any("?" in row.verdict for row in claims) else []))
     for reason, group in untested(outcome).items():
-        rows = [[told.id, f"{told.statement}\n{told.why}".rstrip()] for told in group]
+        rows = [[row.id, f"{row.statement}\n{row.why}".rstrip()] for row in group]
         columns = [Column("claim", numeric=False), Column("statement", numeric=False)]
-        found.append(Table(f"Not tested ({len(group)}): {reason}", columns, rows))
-    return found
+        tables.append(Table(f"Not tested ({len(group)}): {reason}", columns, rows))
+    return tables
 
 
 def _short(claim: Claim) -> str:
@@ -204,21 +204,21 @@ def _short(claim: Claim) -> str:
 
 def summary_table(outcome: Outcome) -> Table:
     """Return the distances between measured and published values: overall, by table and by algorithm."""
-    several = [found for found in outcome.summary if len(found.by_scenario) > 1]
-    scenarios = list(dict.fromkeys(name for found in several for name in found.by_scenario))
-    algorithms = list(dict.fromkeys(name for found in outcome.summary for name in found.by_algorithm))
+    several = [metric for metric in outcome.summary if len(metric.by_scenario) > 1]
+    scenarios = list(dict.fromkeys(name for metric in several for name in metric.by_scenario))
+    algorithms = list(dict.fromkeys(name for metric in outcome.summary for name in metric.by_algorithm))
     words = outcome.study.words
     rows = []
-    for found in outcome.summary:
-        difference = is_difference(found.unit)
+    for metric in outcome.summary:
+        difference = is_difference(metric.unit)
         rows.append(
             [
-                words.name(found.metric).words,
+                words.name(metric.metric).words,
                 "points" if difference else "ln",
-                str(found.overall.n),
-                _error(found.overall, difference),
-                *(_error(found.by_scenario.get(name), difference) if found in several else "" for name in scenarios),
-                *(_error(found.by_algorithm.get(name), difference) for name in algorithms),
+                str(metric.overall.n),
+                _error(metric.overall, difference),
+                *(_error(metric.by_scenario.get(name), difference) if metric in several else "" for name in scenarios),
+                *(_error(metric.by_algorithm.get(name), difference) for name in algorithms),
             ]
         )
     printed = outcome.study.published.scenarios
@@ -252,16 +252,18 @@ def counts(outcome: Outcome) -> list[str]:
     """Return the verdicts in sentences: on the values, with the score of a trivial model, and on the claims."""
     values = [judged.verdict for judged in outcome.values if judged.distance is not None]
     several = {"differs": "differ"}
-    said = ", ".join(
+    verdicts = ", ".join(
         f"{count} {several.get(word, word) if count > 1 else word}"
         for word in ("reproduced", "close", "differs")
         if (count := values.count(word))
     )
     claims = [judged.verdict for judged in outcome.claims if judged.why != LEFT_OUT]
-    sentences = [f"Values: {said}, of {len(values)} compared." if values else "Values: none compared."]
+    sentences = [f"Values: {verdicts}, of {len(values)} compared." if values else "Values: none compared."]
     if outcome.trivial:
         here = sum(judged.verdict == "reproduced" for judged in outcome.values if judged.value.id in outcome.trivial)
-        sentences.append(trivial.told(here, list(outcome.trivial.values()).count("reproduced"), len(outcome.trivial)))
+        sentences.append(
+            trivial.sentence(here, list(outcome.trivial.values()).count("reproduced"), len(outcome.trivial))
+        )
     if claims:
         decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"
         reasons = "; ".join(f"{len(group)}: {reason}" for reason, group in untested(outcome).items())
@@ -276,8 +278,8 @@ def describe(outcome: Outcome) -> list[str]:
     head = f"{study.title} ({who}, {facts.year})" if who and facts.year else study.title
     quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
     counted = f"{len(outcome.cells)} cells from {runs(outcome)}, {repeats(outcome)} seeds each"
-    told = f"{counted}; ± is half of the 95 % interval.{quick}"
-    return [head, told if outcome.cells else "Nothing to run."]
+    sentence = f"{counted}; ± is half of the 95 % interval.{quick}"
+    return [head, sentence if outcome.cells else "Nothing to run."]
 
 
 def runs(outcome: Outcome) -> str:

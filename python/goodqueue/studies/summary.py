@@ -32,10 +32,10 @@ class MetricSummary:
     """The number of values with each verdict."""
 
 
-def summarise(values: Sequence[Judged]) -> list[MetricSummary]:
+def summarise(judged_values: Sequence[Judged]) -> list[MetricSummary]:
     """Return one summary per metric that was compared, in the order of publication."""
     groups: dict[tuple[str, str], list[Judged]] = {}
-    for judged in values:
+    for judged in judged_values:
         if judged.distance is not None:
             groups.setdefault((judged.value.metric, judged.value.unit), []).append(judged)
     return [_summary(metric, unit, group) for (metric, unit), group in groups.items()]

@@ -27,16 +27,16 @@ def answer(value: Value) -> float | None:
     return 0.0 if words & NOTHING else 100.0 if words & FULL else None
 
 
-def judge(study: Study, values: Iterable[Judged]) -> dict[str, str]:
-    """Return the model's verdicts by the value's id, for the compared ``values`` that it answers."""
-    found = {}
-    for judged in values:
+def judge(study: Study, judged_values: Iterable[Judged]) -> dict[str, str]:
+    """Return the model's verdicts by the value's id, for the compared ``judged_values`` that it answers."""
+    verdicts = {}
+    for judged in judged_values:
         number = answer(judged.value)
         if judged.distance is not None and number is not None:
-            found[judged.value.id] = judging.compare(study, judged.value, Measurement(number, None, None, 0)).verdict
-    return found
+            verdicts[judged.value.id] = judging.compare(study, judged.value, Measurement(number, None, None, 0)).verdict
+    return verdicts
 
 
-def told(here: int, trivial: int, n: int) -> str:
+def sentence(here: int, trivial: int, n: int) -> str:
     """Return a sentence on how many of ``n`` values are reproduced here, and by the trivial model."""
     return f"Of the {n} that are a loss, marks or a utilisation: {here} reproduced; by {NAME}: {trivial}."

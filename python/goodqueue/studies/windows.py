@@ -34,15 +34,15 @@ def settle_s(record: Record, options: Options) -> float | None:
     """Return the start of the first second near the mean of the window's last ten seconds. None if nothing arrives."""
     seconds = _seconds(record, options)
     steady = fmean(seconds[-int(STEADY_S) :]) if seconds else 0.0
-    near = (at for at, one in enumerate(seconds) if steady and abs(one / steady - 1) <= NEAR)
+    near = (at for at, second in enumerate(seconds) if steady and abs(second / steady - 1) <= NEAR)
     return next((float(at) for at in near), None)
 
 
 def least_share(record: Record, options: Options) -> float | None:
     """Return the least mean goodput divided by the greatest, of the flows whose names begin with ``name``."""
     names = [flow["name"] for flow in record["flows"] if flow["name"].startswith(str(options["name"]))]
-    found = [goodput_mbps(record, {**options, "name": name}) or 0.0 for name in names]
-    return min(found) / max(found) if any(found) else None
+    goodputs = [goodput_mbps(record, {**options, "name": name}) or 0.0 for name in names]
+    return min(goodputs) / max(goodputs) if any(goodputs) else None
 
 
 def delay_ms(record: Record, options: Options) -> float | None:
@@ -50,18 +50,18 @@ def delay_ms(record: Record, options: Options) -> float | None:
     begin, end = float(options["from_s"]), float(options["to_s"])
     series = record["series"]
     every = zip(series["time_s"], series["queues"]["down"]["delay_ms"], strict=True)
-    found = [delay for time, delay in every if delay is not None and begin < time <= end]
-    return fmean(found) if found else None
+    delays = [delay for time, delay in every if delay is not None and begin < time <= end]
+    return fmean(delays) if delays else None
 
 
 def _seconds(record: Record, options: Options) -> list[float]:
     """Return the goodput in each whole second of the window."""
     begin, end, name = float(options["from_s"]), float(options["to_s"]), options["name"]
-    named = [name in (flow["name"], flow["name"].rpartition("/")[0]) for flow in record["flows"]]
-    flows = [own for own, wanted in zip(record["series"]["flows"], named, strict=True) if wanted]
+    chosen = [name in (flow["name"], flow["name"].rpartition("/")[0]) for flow in record["flows"]]
+    flows = [flow for flow, is_chosen in zip(record["series"]["flows"], chosen, strict=True) if is_chosen]
     sums: dict[int, list[float]] = {}
-    for place, time in enumerate(record["series"]["time_s"]):
+    for index, time in enumerate(record["series"]["time_s"]):
         if flows and begin < time <= end + 1e-9:
-            rate = math.fsum(flow["goodput_mbps"][place] or 0.0 for flow in flows)
+            rate = math.fsum(flow["goodput_mbps"][index] or 0.0 for flow in flows)
             sums.setdefault(math.ceil(time - begin - 1e-9), []).append(rate)
-    return [fmean(own) for _, own in sorted(sums.items())]
+    return [fmean(rates) for _, rates in sorted(sums.items())]

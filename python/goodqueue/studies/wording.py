@@ -62,19 +62,19 @@ class Words:
 
     def place(self, parameter: str, value: object) -> str:
         """Return "``parameter`` is ``value``" in words: ``at 10 Mbit/s``."""
-        said = self.places.get(parameter)
-        if isinstance(said, Mapping):
-            said = said.get(as_text(value))
-        if said is not None:
-            return said.replace("{}", as_text(value))
+        word = self.places.get(parameter)
+        if isinstance(word, Mapping):
+            word = word.get(as_text(value))
+        if word is not None:
+            return word.replace("{}", as_text(value))
         name = self.name(parameter)
         return f"at {name.words} {as_text(value)} {name.unit}".rstrip()
 
     def point(self, at: Mapping[str, object]) -> str:
         """Return the point ``at`` in words, its parameters in the order of `places`."""
         order = list(self.places)
-        known = sorted(at, key=lambda name: order.index(name) if name in order else len(order))
-        return " ".join(self.place(name, at[name]) for name in known)
+        names = sorted(at, key=lambda name: order.index(name) if name in order else len(order))
+        return " ".join(self.place(name, at[name]) for name in names)
 
 
 def bounds(low: float | None, high: float | None) -> str:

@@ -28,14 +28,14 @@ VARIATION = "variation"
 
 def study(suite: Suite, subjects: Sequence[Subject]) -> Suite:
     """Return the study of ``subjects`` that ``suite`` asks for."""
-    made = (
+    experiments_of = (
         _of_qdiscs(trial, subjects) if suite.tests == "qdisc" else _of_ccs(suite, trial, subjects)
         for trial in suite.trials
     )
-    experiments = tuple(itertools.chain.from_iterable(made))
+    experiments = tuple(itertools.chain.from_iterable(experiments_of))
     titles = {id_: row.title for row in suite.rows for id_ in row.experiments}
     sections = {id_: row.section for row in suite.rows for id_ in row.experiments}
-    own = {
+    scenarios = {
         id_: PublishedScenario(id_, titles.get(id_, id_), sections.get(id_, ""), {})
         for trial in suite.trials
         for id_ in trial.experiment.published
@@ -49,7 +49,7 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Suite:
         if not compares_itself(check, subject.name)
     )
     facts = suite.published
-    facts = replace(facts, scenarios={**facts.scenarios, **own}, claims=(*facts.claims, *claims))
+    facts = replace(facts, scenarios={**facts.scenarios, **scenarios}, claims=(*facts.claims, *claims))
     # The tested lines have short names in tables that stay distinct.
     short = labels.short([subject.name for subject in subjects]) if suite.tests == "qdisc" else {}
     words = replace(suite.words, names={**short, **suite.words.names})
@@ -59,14 +59,14 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Suite:
 def _of_qdiscs(trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
     """Yield the experiment for the lines that take the scenario's buffer, and one without buffer for the others."""
     # An experiment that repeats somebody's runs may have its own line for a tested name. Then that line is run.
-    lines: dict[str, Lines] = {**{one.name: one.name for one in subjects}, **trial.experiment.qdiscs}
+    lines: dict[str, Lines] = {**{subject.name: subject.name for subject in subjects}, **trial.experiment.qdiscs}
     if trial.varied:
-        yield from (_varied(trial.experiment, one.name) for one in subjects)
+        yield from (_varied(trial.experiment, subject.name) for subject in subjects)
         return
     if "buffer" not in trial.experiment.scenario["bottleneck"]:
         yield replace(trial.experiment, qdiscs=lines)
         return
-    taking = {one.name: one.takes_buffer for one in subjects}
+    taking = {subject.name: subject.takes_buffer for subject in subjects}
     taking |= {name: isinstance(line, str) and takes_buffer(line) for name, line in trial.experiment.qdiscs.items()}
     if sized := {name: line for name, line in lines.items() if taking[name]}:
         yield replace(trial.experiment, qdiscs=sized)
@@ -89,33 +89,35 @@ def _varied(experiment: Experiment, line: str) -> Experiment:
 
 def _of_ccs(suite: Suite, trial: Trial, subjects: Sequence[Subject]) -> Iterator[Experiment]:
     """Yield one experiment per congestion control, with each of the trial's queues."""
-    one = trial.experiment
-    lines: Lines = {f"{QUEUE}={name}": suite.queues[name] for name in trial.under} or one.scenario["bottleneck"][
+    experiment = trial.experiment
+    lines: Lines = {f"{QUEUE}={name}": suite.queues[name] for name in trial.under} or experiment.scenario["bottleneck"][
         "qdisc"
     ]
     swept = {QUEUE: Parameter(QUEUE, {}, tuple(trial.under))} if trial.under else {}
     beside = [Subject(name) for name in suite.beside if name not in [subject.name for subject in subjects]]
     for subject in [*subjects, *beside]:
-        scenario, name = with_cc(one.scenario, trial.sets, subject), subject.name
+        scenario, name = with_cc(experiment.scenario, trial.sets, subject), subject.name
         yield replace(
-            one,
-            id=f"{one.id}, {name}",
+            experiment,
+            id=f"{experiment.id}, {name}",
             scenario=scenario,
             qdiscs={name: lines},
-            sweep={**one.sweep, **swept},
-            metrics=stacks.metrics(one, trial.sets) if subject.stack else one.metrics,
+            sweep={**experiment.sweep, **swept},
+            metrics=stacks.metrics(experiment, trial.sets) if subject.stack else experiment.metrics,
         )
 
 
 def claim_of(check: Check, subject: str) -> Claim:
     """Return the claim of ``check`` on ``subject``, which replaces the missing algorithm of its terms."""
 
-    def told(term: Term | None) -> Term | None:
+    def of_subject(term: Term | None) -> Term | None:
         return replace(term, algorithms=term.algorithms or (subject,)) if term and term.is_lookup else term
 
     claim = check.claim
-    items = tuple(replace(one, algorithms=one.algorithms or (subject,)) for one in claim.items)
-    return replace(claim, id=f"{claim.id} {subject}", left=told(claim.left), right=told(claim.right), items=items)
+    items = tuple(replace(item, algorithms=item.algorithms or (subject,)) for item in claim.items)
+    return replace(
+        claim, id=f"{claim.id} {subject}", left=of_subject(claim.left), right=of_subject(claim.right), items=items
+    )
 
 
 def compares_itself(check: Check, subject: str) -> bool:
@@ -129,5 +131,5 @@ def selected(suite: Suite, rows: Sequence[Row]) -> Selection:
         return Selection(frozenset())
     ids = dict.fromkeys(id_ for row in rows for id_ in suite.scenarios_of(row))
     # An empty selection would mean everything, and some rows need no runs.
-    named = {*ids, *(f"row {row.section}" for row in rows)}
-    return Selection(frozenset(named), tuple((id_, None, {}) for id_ in ids))
+    chosen_ids = {*ids, *(f"row {row.section}" for row in rows)}
+    return Selection(frozenset(chosen_ids), tuple((id_, None, {}) for id_ in ids))

@@ -30,10 +30,10 @@ def _case(suite: ET.Element, sheet: Sheet, row: RowResult, subject: str) -> None
     name = f"{row.row.section} {row.row.title}"
     case = ET.SubElement(suite, "testcase", classname=f"{sheet.suite.key}.{subject}", name=name)
     verdict = row.verdict(subject)
-    said = "\n".join(show.of_subject(sheet, row, subject))
+    lines = "\n".join(show.of_subject(sheet, row, subject))
     if verdict == FAILS:
-        ET.SubElement(case, "failure", message="a check does not hold").text = said
+        ET.SubElement(case, "failure", message="a check does not hold").text = lines
     elif verdict in (OPEN, NOT_RUN):
         ET.SubElement(case, "skipped", message=row.row.not_run or verdict)
-    if said and verdict != FAILS:
-        ET.SubElement(case, "system-out").text = said
+    if lines and verdict != FAILS:
+        ET.SubElement(case, "system-out").text = lines

@@ -92,5 +92,5 @@ class Suite(Study):
 
     def scenarios_of(self, row: Row) -> list[str]:
         """Return the ids of the scenarios that the experiments behind ``row`` answer."""
-        own = [trial.experiment for trial in self.trials if trial.experiment.id in row.experiments]
-        return [id_ for experiment in own for id_ in experiment.published]
+        experiments = [trial.experiment for trial in self.trials if trial.experiment.id in row.experiments]
+        return [id_ for experiment in experiments for id_ in experiment.published]

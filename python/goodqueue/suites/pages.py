@@ -38,9 +38,11 @@ def _draw(folder: Path, sheet: Sheet, progress: Progress) -> list[list[Figure]]:
     from goodqueue.suites import figures
 
     drawn = []
-    for index, found in enumerate(sheet.rows, 1):
-        own = figures.of_row(sheet, found)
-        drawn.append([Figure("", caption, style.save(figure, folder, name), name) for name, caption, figure in own])
+    for index, result in enumerate(sheet.rows, 1):
+        drawings = figures.of_row(sheet, result)
+        drawn.append(
+            [Figure("", caption, style.save(figure, folder, name), name) for name, caption, figure in drawings]
+        )
         progress(index / (len(sheet.rows) + 1))
     return drawn
 
@@ -55,19 +57,19 @@ def page(sheet: Sheet, drawn: list[list[Figure]], command: str) -> str:
             Text(" ".join(more), "lead"),
             Findings(list(show.conclusion(sheet))),
             show.overview(sheet),
-            *(Section(show.heading(found), list(_row(sheet, found, figures))) for found, figures in rows),
+            *(Section(show.heading(result), list(_row(sheet, result, figures))) for result, figures in rows),
             Section("What was seen", parts(text_in(sheet.suite.folder))),
             Section("The experiment", _experiment(sheet, command)),
         ],
     )
 
 
-def _row(sheet: Sheet, found: RowResult, drawn: list[Figure]) -> Iterator[str | Text | Table | Figure]:
+def _row(sheet: Sheet, result: RowResult, drawn: list[Figure]) -> Iterator[str | Text | Table | Figure]:
     """Yield the parts of the section on one row."""
-    yield found.row.asked
-    yield from (replace(table, title="") for table in show.tables(sheet, found))
-    yield from show.checks(sheet, found)
-    if sources := dict.fromkeys(check.source for check in found.row.checks):
+    yield result.row.asked
+    yield from (replace(table, title="") for table in show.tables(sheet, result))
+    yield from show.checks(sheet, result)
+    if sources := dict.fromkeys(check.source for check in result.row.checks):
         yield Text(f"Source of the checks: {'; '.join(sources)}.", "note")
     yield from drawn
 
@@ -86,16 +88,16 @@ def _experiment(sheet: Sheet, command: str) -> list[str | Section]:
 
 def _scenarios(sheet: Sheet) -> dict[str, str]:
     """Return the scenario files behind the rows, by name."""
-    used = {id_ for found in sheet.rows for id_ in found.row.experiments}
+    used = {id_ for result in sheet.rows for id_ in result.row.experiments}
     files = {trial.experiment.file for trial in sheet.suite.trials if trial.experiment.id in used}
     return {file.name: inputs.read_text(file, MOST_BYTES, "a scenario in TOML", pipes=False) for file in sorted(files)}
 
 
 def _lines(sheet: Sheet) -> dict[str, str]:
     """Return every qdisc line that was run, with every parameter, by its name in the sheet."""
-    found: dict[str, list[str]] = {}
+    lines_of: dict[str, list[str]] = {}
     for cell in sheet.outcome.cells:
-        lines = found.setdefault(cell.cell.algorithm if sheet.suite.tests == "qdisc" else "at the bottleneck", [])
+        lines = lines_of.setdefault(cell.cell.algorithm if sheet.suite.tests == "qdisc" else "at the bottleneck", [])
         if cell.qdisc not in lines:
             lines.append(cell.qdisc)
-    return {name: "\n".join(lines) for name, lines in found.items()}
+    return {name: "\n".join(lines) for name, lines in lines_of.items()}

@@ -60,11 +60,11 @@ class RowResult:
         judged = self.checks[subject]
         if not judged:
             return MEASURED
-        if all(one.verdict == "not_run" for one in judged):
+        if all(check.verdict == "not_run" for check in judged):
             return NOT_RUN
-        if any(one.verdict == "fails" and one.certain is not False for one in judged):
+        if any(check.verdict == "fails" and check.certain is not False for check in judged):
             return FAILS
-        sure = all(one.verdict == "holds" and one.certain is not False for one in judged)
+        sure = all(check.verdict == "holds" and check.certain is not False for check in judged)
         return PASSES if sure else OPEN
 
 
@@ -85,8 +85,8 @@ class Sheet:
 
     def count(self, subject: str) -> dict[str, int]:
         """Return the number of rows with each verdict for the line ``subject``."""
-        found = [row.verdict(subject) for row in self.rows]
-        return {verdict: found.count(verdict) for verdict in VERDICTS}
+        verdicts = [row.verdict(subject) for row in self.rows]
+        return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
 
 def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
@@ -96,11 +96,11 @@ def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
     """
     chosen = []
     for section in only:
-        found = [row for row in suite.rows if f"{row.section} ".startswith((f"{section}.", f"{section} "))]
-        if not found:
-            known = ", ".join(dict.fromkeys(row.section for row in suite.rows))
-            raise UserError(Option("only"), f"found {quoted(section)}; accepted: {known}")
-        chosen += found
+        rows = [row for row in suite.rows if f"{row.section} ".startswith((f"{section}.", f"{section} "))]
+        if not rows:
+            sections = ", ".join(dict.fromkeys(row.section for row in suite.rows))
+            raise UserError(Option("only"), f"found {quoted(section)}; accepted: {sections}")
+        chosen += rows
     return [row for row in suite.rows if row in chosen] if only else list(suite.rows)
 
 
@@ -130,10 +130,10 @@ def carry_out(
 ) -> Sheet:
     """Execute the runs of the plan ``laid_out`` that ``store`` lacks, and judge ``rows`` by all of them."""
     selection = building.selected(suite, rows)
-    found = outcomes.carry_out(laid_out, selection, workers, progress, store, warn)
-    judged = {one.claim.id: one for one in found.claims}
+    outcome = outcomes.carry_out(laid_out, selection, workers, progress, store, warn)
+    judged = {claim.claim.id: claim for claim in outcome.claims}
     names = tuple(subject.name for subject in subjects)
-    return Sheet(suite, names, tuple(_row(suite, row, found, judged, names) for row in rows), found)
+    return Sheet(suite, names, tuple(_row(suite, row, outcome, judged, names) for row in rows), outcome)
 
 
 def _row(
@@ -143,9 +143,10 @@ def _row(
     cells = [cell for cell in outcome.cells if cell.cell.scenario in scenarios]
     ran = {cell.cell.algorithm for cell in cells}
     claimed = tuple(
-        judged[one.id]
-        for one in suite.published.claims
-        if set(one.scenarios) <= set(scenarios) and all(ran.issuperset(term.algorithms or ()) for term in terms_of(one))
+        judged[claim.id]
+        for claim in suite.published.claims
+        if set(claim.scenarios) <= set(scenarios)
+        and all(ran.issuperset(term.algorithms or ()) for term in terms_of(claim))
     )
     checks = {
         subject: tuple(
@@ -155,8 +156,10 @@ def _row(
         )
         for subject in subjects
     }
-    said = {subject: STATEMENTS[row.statement](subject) for subject in subjects} if row.statement else {}
-    return RowResult(row, tuple(number for cell in cells for number in _numbers(row, cell)), checks, claimed, said)
+    statements = {subject: STATEMENTS[row.statement](subject) for subject in subjects} if row.statement else {}
+    return RowResult(
+        row, tuple(number for cell in cells for number in _numbers(row, cell)), checks, claimed, statements
+    )
 
 
 def _numbers(row: Row, cell: Measured) -> list[Number]:
@@ -196,40 +199,40 @@ def as_json(sheet: Sheet, version: str) -> dict[str, Any]:
     }
 
 
-def _row_json(sheet: Sheet, found: RowResult) -> dict[str, Any]:
-    row = found.row
+def _row_json(sheet: Sheet, result: RowResult) -> dict[str, Any]:
+    row = result.row
     sources = {f"{check.claim.id} {subject}": check.source for check in row.checks for subject in sheet.subjects}
     return {
         "section": row.section,
         "title": row.title,
         "level": row.level,
         "asked": row.asked,
-        "verdicts": {subject: found.verdict(subject) for subject in sheet.subjects},
+        "verdicts": {subject: result.verdict(subject) for subject in sheet.subjects},
         "checks": [
             {
                 "tested": subject,
-                "statement": one.claim.statement,
-                "source": sources[one.claim.id],
-                "verdict": one.verdict,
-                "certain": one.certain,
-                "measured": dict(one.measured),
-                "why": one.why,
+                "statement": check.claim.statement,
+                "source": sources[check.claim.id],
+                "verdict": check.verdict,
+                "certain": check.certain,
+                "measured": dict(check.measured),
+                "why": check.why,
             }
             for subject in sheet.subjects
-            for one in found.checks[subject]
+            for check in result.checks[subject]
         ],
-        "published_claims": [outcomes.claim_json(one) for one in found.published],
+        "published_claims": [outcomes.claim_json(claim) for claim in result.published],
         "numbers": [
             {
-                "algorithm": one.algorithm,
-                "metric": one.metric,
-                "at": dict(one.at),
-                "value": one.measured.value,
-                "ci": None if one.measured.low is None else [one.measured.low, one.measured.high],
-                "n": one.measured.n,
+                "algorithm": number.algorithm,
+                "metric": number.metric,
+                "at": dict(number.at),
+                "value": number.measured.value,
+                "ci": None if number.measured.low is None else [number.measured.low, number.measured.high],
+                "n": number.measured.n,
             }
-            for one in found.numbers
+            for number in result.numbers
         ],
-        "said": dict(found.said),
+        "said": dict(result.said),
         "not_run": row.not_run,
     }

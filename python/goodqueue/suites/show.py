@@ -30,11 +30,18 @@ def overview(sheet: Sheet) -> Table:
     columns = [Column("section", False), Column("level", False), Column("what is tested", False)]
     columns += [Column(sheet.words.algorithm(name), False) for name in sheet.subjects]
     rows = [
-        [one.row.section, one.row.level, one.row.title, *(one.verdict(subject) for subject in sheet.subjects)]
-        for one in sheet.rows
+        [
+            result.row.section,
+            result.row.level,
+            result.row.title,
+            *(result.verdict(subject) for subject in sheet.subjects),
+        ]
+        for result in sheet.rows
     ]
     verdicts = {verdict for row in rows for verdict in row[3:]}
-    return Table("Pass sheet", columns, rows, [said for word, said in MEANINGS.items() if word in verdicts], names=3)
+    return Table(
+        "Pass sheet", columns, rows, [meaning for word, meaning in MEANINGS.items() if word in verdicts], names=3
+    )
 
 
 MEANINGS = {
@@ -47,47 +54,47 @@ MEANINGS = {
 }
 
 
-def heading(found: RowResult) -> str:
+def heading(result: RowResult) -> str:
     """Return the heading of a row's part of the sheet."""
-    return f"{found.row.section} {found.row.title} ({found.row.level})"
+    return f"{result.row.section} {result.row.title} ({result.row.level})"
 
 
-def tables(sheet: Sheet, found: RowResult) -> list[Table]:
+def tables(sheet: Sheet, result: RowResult) -> list[Table]:
     """Return the numbers of one row: one table row per point and line, one column per metric; then the published ones.
 
     Metrics with other parameters, such as a phase of the run, have their own table.
     """
     groups: dict[tuple[str, ...], list[Number]] = {}
-    for one in found.numbers:
-        groups.setdefault(tuple(one.at), []).append(one)
-    own = [_table(sheet, found, parameters, numbers) for parameters, numbers in groups.items()]
-    return [*own, *studies.tables(sheet.outcome, sheet.suite.scenarios_of(found.row))]
+    for entry in result.numbers:
+        groups.setdefault(tuple(entry.at), []).append(entry)
+    own_tables = [_table(sheet, result, parameters, numbers) for parameters, numbers in groups.items()]
+    return [*own_tables, *studies.tables(sheet.outcome, sheet.suite.scenarios_of(result.row))]
 
 
-def _table(sheet: Sheet, found: RowResult, parameters: Sequence[str], numbers: Sequence[Number]) -> Table:
+def _table(sheet: Sheet, result: RowResult, parameters: Sequence[str], numbers: Sequence[Number]) -> Table:
     words = sheet.words
-    shown = list(found.row.shows) or list(dict.fromkeys(one.metric for one in found.numbers))
-    metrics = [name for name in shown if any(one.metric == name for one in numbers)]
-    several = len({one.algorithm for one in found.numbers}) > 1
+    shown = list(result.row.shows) or list(dict.fromkeys(entry.metric for entry in result.numbers))
+    metrics = [name for name in shown if any(entry.metric == name for entry in numbers)]
+    several = len({entry.algorithm for entry in result.numbers}) > 1
     columns = [
-        Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(found, key))
+        Column("\n".join(filter(None, [name.words, name.unit])), not _is_text(result, key))
         for key, name in ((key, words.name(key)) for key in parameters)
     ]
     columns += [Column(sheet.suite.tests, False)] if several or not parameters else []
     names = len(columns)
     columns += [Column(f"{name.words}\n{name.unit}") for name in map(words.name, metrics)]
-    digits = {name: decimals(one.measured.value for one in numbers if one.metric == name) for name in metrics}
+    digits = {name: decimals(entry.measured.value for entry in numbers if entry.metric == name) for name in metrics}
     rows = [
         [_place(sheet, key, at[key]) for key in parameters]
         + [words.algorithm(algorithm)] * (names - len(parameters))
         + [_cell(cells.get(name), digits[name]) for name in metrics]
         for (at, algorithm), cells in _by_place(numbers)
     ]
-    return Table(found.row.title, columns, rows, names=names)
+    return Table(result.row.title, columns, rows, names=names)
 
 
-def _is_text(found: RowResult, parameter: str) -> bool:
-    return any(isinstance(one.at.get(parameter), str | bool) for one in found.numbers)
+def _is_text(result: RowResult, parameter: str) -> bool:
+    return any(isinstance(entry.at.get(parameter), str | bool) for entry in result.numbers)
 
 
 def _place(sheet: Sheet, parameter: str, value: object) -> str:
@@ -97,44 +104,44 @@ def _place(sheet: Sheet, parameter: str, value: object) -> str:
 def _by_place(numbers: Sequence[Number]) -> list[tuple[tuple[dict[str, object], str], dict[str, Number]]]:
     """Return the numbers by point and line. Lines of a point are together; points have the order of the runs."""
     points: dict[str, dict[str, tuple[tuple[dict[str, object], str], dict[str, Number]]]] = {}
-    for one in numbers:
-        lines = points.setdefault(str(sorted((name, str(value)) for name, value in one.at.items())), {})
-        lines.setdefault(one.algorithm, ((dict(one.at), one.algorithm), {}))[1][one.metric] = one
+    for entry in numbers:
+        lines = points.setdefault(str(sorted((name, str(value)) for name, value in entry.at.items())), {})
+        lines.setdefault(entry.algorithm, ((dict(entry.at), entry.algorithm), {}))[1][entry.metric] = entry
     return [line for lines in points.values() for line in lines.values()]
 
 
-def _cell(found: Number | None, digits: int) -> str:
-    if found is None or found.measured.value is None:
+def _cell(entry: Number | None, digits: int) -> str:
+    if entry is None or entry.measured.value is None:
         return "–"
-    return number(found.measured.value, digits) + studies.interval(found.measured, digits)
+    return number(entry.measured.value, digits) + studies.interval(entry.measured, digits)
 
 
-def checks(sheet: Sheet, found: RowResult) -> Iterator[str]:
+def checks(sheet: Sheet, result: RowResult) -> Iterator[str]:
     """Yield one text per check and tested line: whether it holds, its statement, and what decided it."""
-    if found.row.not_run:
-        yield f"Not run: {found.row.not_run}"
+    if result.row.not_run:
+        yield f"Not run: {result.row.not_run}"
     for subject in sheet.subjects:
-        yield from of_subject(sheet, found, subject)
-    for one in found.published:
-        unsure = " (open)" if one.certain is False else ""
-        yield f"{MARKS[one.verdict]} published{unsure}: {one.claim.statement}. {one.why}"
+        yield from of_subject(sheet, result, subject)
+    for claim in result.published:
+        unsure = " (open)" if claim.certain is False else ""
+        yield f"{MARKS[claim.verdict]} published{unsure}: {claim.claim.statement}. {claim.why}"
 
 
-def of_subject(sheet: Sheet, found: RowResult, subject: str) -> Iterator[str]:
+def of_subject(sheet: Sheet, result: RowResult, subject: str) -> Iterator[str]:
     """Yield what `checks` says of one tested line."""
-    for one in found.checks[subject]:
-        unsure = " (open)" if one.certain is False else ""
-        yield f"{MARKS[one.verdict]} {sheet.words.algorithm(subject)}{unsure}: {one.claim.statement}. {one.why}"
-    if subject in found.said:
-        yield f"{sheet.words.algorithm(subject)}: {found.said[subject]}"
+    for check in result.checks[subject]:
+        unsure = " (open)" if check.certain is False else ""
+        yield f"{MARKS[check.verdict]} {sheet.words.algorithm(subject)}{unsure}: {check.claim.statement}. {check.why}"
+    if subject in result.said:
+        yield f"{sheet.words.algorithm(subject)}: {result.said[subject]}"
 
 
 def conclusion(sheet: Sheet) -> Iterator[str]:
     """Yield one sentence per tested line: on the rows that must be run, and on the verdicts of all rows."""
-    required = [one for one in sheet.rows if one.row.level == "must" and not one.row.not_run]
+    required = [result for result in sheet.rows if result.row.level == "must" and not result.row.not_run]
     for subject in sheet.subjects:
         parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
-        passed = sum(one.verdict(subject) in (PASSES, MEASURED) for one in required)
+        passed = sum(result.verdict(subject) in (PASSES, MEASURED) for result in required)
         musts = f"{passed} of the {len(required)} rows that must be run pass; " if required else ""
         yield f"{sheet.words.algorithm(subject)}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."
     yield from _published(sheet)
@@ -142,11 +149,17 @@ def conclusion(sheet: Sheet) -> Iterator[str]:
 
 def _published(sheet: Sheet) -> Iterator[str]:
     """Yield one sentence per line with published numbers: how many are reproduced, and how many claims hold."""
-    compared = [one for one in sheet.outcome.values if one.distance is not None]
-    claims = {one.claim.id: one for row in sheet.rows for one in row.published if one.verdict != "not_run"}
-    for algorithm in dict.fromkeys(one.value.algorithm for one in compared):
-        own = [one.verdict for one in compared if one.value.algorithm == algorithm]
-        named = [one for one in claims.values() if any(algorithm in (t.algorithms or ()) for t in terms_of(one.claim))]
-        held = f"; {sum(one.verdict == 'holds' for one in named)} of {len(named)} claims hold" if named else ""
+    compared = [value for value in sheet.outcome.values if value.distance is not None]
+    claims = {claim.claim.id: claim for row in sheet.rows for claim in row.published if claim.verdict != "not_run"}
+    for algorithm in dict.fromkeys(value.value.algorithm for value in compared):
+        verdicts = [value.verdict for value in compared if value.value.algorithm == algorithm]
+        claims_of = [
+            claim for claim in claims.values() if any(algorithm in (t.algorithms or ()) for t in terms_of(claim.claim))
+        ]
+        held = (
+            f"; {sum(claim.verdict == 'holds' for claim in claims_of)} of {len(claims_of)} claims hold"
+            if claims_of
+            else ""
+        )
         name = sheet.words.algorithm(algorithm)
-        yield f"Published of {name}: {own.count('reproduced')} of {len(own)} numbers reproduced{held}."
+        yield f"Published of {name}: {verdicts.count('reproduced')} of {len(verdicts)} numbers reproduced{held}."

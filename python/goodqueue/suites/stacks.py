@@ -25,13 +25,13 @@ SEGMENT_BYTES = 1448
 
 def _controls(suite: Suite, stack: str) -> Sequence[str]:
     """Return the congestion controls of ``stack``. Raises UserError if there is none, or if ``suite`` tests none."""
-    place = Option("stack", stack)
+    where = Option("stack", stack)
     if suite.tests != "cc":
-        raise UserError(place, "found beside a suite of queue disciplines; accepted: beside one of congestion controls")
-    known = endpoints.module({"traffic": [{"kind": KIND}]}, place).STACKS
-    if stack not in known:
-        raise UserError(place, f"found {quoted(stack)}; accepted: {', '.join(known)}")
-    names: Sequence[str] = known[stack][1]
+        raise UserError(where, "found beside a suite of queue disciplines; accepted: beside one of congestion controls")
+    stacks = endpoints.module({"traffic": [{"kind": KIND}]}, where).STACKS
+    if stack not in stacks:
+        raise UserError(where, f"found {quoted(stack)}; accepted: {', '.join(stacks)}")
+    names: Sequence[str] = stacks[stack][1]
     return names
 
 
@@ -42,10 +42,10 @@ def default(suite: Suite, stack: str) -> list[str]:
     UserError if there is no such family.
     """
     names, families = _controls(suite, stack), {_family(name) for name in suite.default}
-    found = [name for name in names if _family(name) in families]
-    if not found:
+    names_of_family = [name for name in names if _family(name) in families]
+    if not names_of_family:
         raise UserError(f"suite {suite.key}", f"no congestion control; accepted: one or several of {', '.join(names)}")
-    return found
+    return names_of_family
 
 
 def _family(cc: str) -> str:
@@ -60,8 +60,8 @@ def fitting(suite: Suite, stack: str) -> Suite:
     _controls(suite, stack)
     reasons = {trial.experiment.id: _hindrance(trial, stack) for trial in suite.trials}
     rows = tuple(_row(row, [reason for id_ in row.experiments if (reason := reasons[id_])]) for row in suite.rows)
-    asked = {id_ for row in rows for id_ in row.experiments}
-    return replace(suite, trials=tuple(one for one in suite.trials if one.experiment.id in asked), rows=rows)
+    ids = {id_ for row in rows for id_ in row.experiments}
+    return replace(suite, trials=tuple(trial for trial in suite.trials if trial.experiment.id in ids), rows=rows)
 
 
 def _row(row: Row, reasons: Sequence[str]) -> Row:
@@ -74,16 +74,16 @@ def _hindrance(trial: Trial, stack: str) -> str:
     """Return why no connection of ``stack`` can stand in the trial. Empty: one can."""
     from goodqueue import scenario as scenarios
 
-    made = copy.deepcopy(dict(trial.experiment.scenario))
-    for table in tested(made, trial.sets):
+    scenario = copy.deepcopy(dict(trial.experiment.scenario))
+    for table in tested(scenario, trial.sets):
         kind = table["kind"]
         if kind not in OWN or "frame" in table:
             return f"a connection of a stack cannot send what `{kind}` sends here"
         if kind == "transfer" and table.get("repeat") != 1:
             return "a connection of a stack makes one transfer, and this row asks for one after the other"
     try:
-        replace_tested(made, trial.sets, stack)
-        scenarios.resolve(made)
+        replace_tested(scenario, trial.sets, stack)
+        scenarios.resolve(scenario)
     except UserError as error:
         return f"{stack} refuses it ({error})"
     return ""
@@ -92,22 +92,22 @@ def _hindrance(trial: Trial, stack: str) -> str:
 def tested(scenario: Mapping[str, Any], sets: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """Yield the tables of ``[[traffic]]`` whose congestion control ``sets`` sets."""
     for key in sets:
-        first, place, last = [*key.split("."), "", ""][:3]
+        first, index, last = [*key.split("."), "", ""][:3]
         if first == "traffic" and last == "cc":
-            yield scenario["traffic"][int(place)]
+            yield scenario["traffic"][int(index)]
 
 
 def replace_tested(scenario: Mapping[str, Any], sets: Mapping[str, str], stack: str) -> None:
     """Replace the tested TCP flows of ``scenario`` by connections of ``stack``, in place. They keep their names."""
     for table in tested(scenario, sets):
         kind = table["kind"]
-        made = {"kind": KIND, "stack": stack, "name": table.get("name", kind)}
-        made |= {key: table[key] for key in KEPT if key in table}
-        made |= {other: table[key] for key, other in OWN[kind].items() if key in table}
+        transfer = {"kind": KIND, "stack": stack, "name": table.get("name", kind)}
+        transfer |= {key: table[key] for key in KEPT if key in table}
+        transfer |= {other: table[key] for key, other in OWN[kind].items() if key in table}
         if "ecn" in table:
-            made["ecn"] = bool(table["ecn"])
+            transfer["ecn"] = bool(table["ecn"])
         table.clear()
-        table.update(made)
+        table.update(transfer)
 
 
 def metrics(experiment: Experiment, sets: Mapping[str, str]) -> dict[str, Metric]:
@@ -119,16 +119,16 @@ def metrics(experiment: Experiment, sets: Mapping[str, str]) -> dict[str, Metric
     tables = experiment.scenario["traffic"]
     stands_in = [id(table) for table in tested(experiment.scenario, sets)]
     flows = [table for table in tables for _ in range(table.get("count", 1))]
-    before = [place for place, table in enumerate(flows) if table["kind"] != BULK]
-    after = [place for place, table in enumerate(flows) if table["kind"] != BULK or id(table) in stands_in]
+    before = [index for index, table in enumerate(flows) if table["kind"] != BULK]
+    after = [index for index, table in enumerate(flows) if table["kind"] != BULK or id(table) in stands_in]
 
-    def told(metric: Metric) -> Metric:
-        part, place, rest = [*metric.record.split(".", 2), "", ""][:3]
-        if part == "apps" and int(place) < len(before):
-            return replace(metric, record=f"apps.{after.index(before[int(place)])}.{rest}")
-        if part == "flows" and rest == "bytes_sent" and id(flows[int(place)]) in stands_in:
-            path = f"apps.{after.index(int(place))}.packets_sent"
+    def counted_after(metric: Metric) -> Metric:
+        part, index, rest = [*metric.record.split(".", 2), "", ""][:3]
+        if part == "apps" and int(index) < len(before):
+            return replace(metric, record=f"apps.{after.index(before[int(index)])}.{rest}")
+        if part == "flows" and rest == "bytes_sent" and id(flows[int(index)]) in stands_in:
+            path = f"apps.{after.index(int(index))}.packets_sent"
             return replace(metric, record=path, scale=metric.scale * SEGMENT_BYTES)
         return metric
 
-    return {name: told(metric) for name, metric in experiment.metrics.items()}
+    return {name: counted_after(metric) for name, metric in experiment.metrics.items()}

@@ -37,13 +37,13 @@ MISSING = {
 """The name of the subject, and an example, by what a suite tests."""
 
 
-def read(suite: Suite, named: Sequence[str], stack: str = "") -> list[Subject]:
-    """Return the subjects under test. If none is ``named``, they are the suite's default.
+def read(suite: Suite, lines: Sequence[str], stack: str = "") -> list[Subject]:
+    """Return the subjects under test. Without ``lines`` they are the suite's default.
 
     With ``stack`` they are congestion controls of that QUIC stack. Raises UserError for a name that no run accepts, or
     if nothing is named and there is no default.
     """
-    names = list(dict.fromkeys(" ".join(name.split()) for name in named))
+    names = list(dict.fromkeys(" ".join(name.split()) for name in lines))
     if stack:
         names = names or stacks.default(suite, stack)
         return [_cc(suite, Subject(f"{stack} {name}", stack=stack)) for name in names]
@@ -51,10 +51,10 @@ def read(suite: Suite, named: Sequence[str], stack: str = "") -> list[Subject]:
     if not names:
         missing, example = MISSING[suite.tests]
         raise UserError(f"suite {suite.key}", f"no {missing}; accepted: one or several, such as {example}")
-    found = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, Subject(name)) for name in names]
+    subjects = [_qdisc(name) if suite.tests == "qdisc" else _cc(suite, Subject(name)) for name in names]
     if suite.tests == "qdisc":
-        notes.tell({}, {}, names)
-    return found
+        notes.warn({}, {}, names)
+    return subjects
 
 
 def takes_buffer(line: str) -> bool:
@@ -74,8 +74,8 @@ def accepts(line: str, **link: Any) -> bool:
 def whole(line: str, **link: Any) -> str:
     """Return the qdisc ``line`` with every parameter, on a link of 10 Mbit/s. Raises UserError if it is refused."""
     bottleneck = {"rate": "10mbit", "qdisc": line, **link}
-    made = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": BULK}]}
-    return str(scenarios.resolve(made, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
+    scenario = {"duration": "1s", "bottleneck": bottleneck, "path": {"rtt": "100ms"}, "traffic": [{"kind": BULK}]}
+    return str(scenarios.resolve(scenario, "", {"bottleneck.qdisc": "QDISC"})["bottleneck"]["qdisc"])
 
 
 def of_class(line: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ UNITS = ("time", "number", "real number", "percent")
 
 def variations(line: str) -> dict[str, str]:
     """Return the varied lines by name, in lower case. The line as given comes first."""
-    found = {AS_GIVEN: line}
+    lines = {AS_GIVEN: line}
     for name, value in _law(line).items():
         matched = QUANTITY.fullmatch(value)
         if matched and float(matched[1]):
@@ -23,8 +23,8 @@ def variations(line: str) -> dict[str, str]:
                 word = f"{float(matched[1]) * factor:g}{matched[2]}"
                 varied = _with(line, name, word)
                 if subjects.accepts(varied):
-                    found[f"{name} {word}".lower()] = varied
-    return found
+                    lines[f"{name} {word}".lower()] = varied
+    return lines
 
 
 def _with(line: str, name: str, value: str) -> str:
@@ -37,8 +37,10 @@ def _law(line: str) -> dict[str, str]:
     """Return the parameters of the line's law with their values, in the notation of `tc`."""
     if is_python(line):
         return {name: value for name, value in subjects.of_class(line).items() if name != "limit"}
-    given = line.split()[1:]
-    own = {
-        one["name"]: str(one["default"]).split(" or ")[0] for one in parameters.declared(line) if one["unit"] in UNITS
+    words = line.split()[1:]
+    defaults = {
+        parameter["name"]: str(parameter["default"]).split(" or ")[0]
+        for parameter in parameters.declared(line)
+        if parameter["unit"] in UNITS
     }
-    return {name: given[given.index(name) + 1] if name in given else value for name, value in own.items()}
+    return {name: words[words.index(name) + 1] if name in words else value for name, value in defaults.items()}

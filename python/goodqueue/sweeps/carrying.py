@@ -87,8 +87,10 @@ def carry_out(
     while growing:
         for position in growing:
             runs[position] = _runs(plan, position, state.counts[position])
-        wanted = [one for position in growing for one in runs[position] if one.key not in state.measured]
-        _do(plan, wanted, state, store, execute, show, warn)
+        missing_runs = [
+            planned for position in growing for planned in runs[position] if planned.key not in state.measured
+        ]
+        _do(plan, missing_runs, state, store, execute, show, warn)
         growing = [position for position in growing if _grow(plan, runs[position], position, state)]
     build = identity.build() if plan.engine == "sim" else None
     sweep = Sweep(
@@ -102,7 +104,7 @@ def carry_out(
         first_seed=plan.first_seed,
         seeds=plan.seeds,
         goal=plan.goal,
-        cells=[_values(plan, cell, own, state) for cell, own in zip(plan.cells, runs, strict=True)],
+        cells=[_values(plan, cell, run, state) for cell, run in zip(plan.cells, runs, strict=True)],
         against=plan.against,
         correct=plan.correct,
         mixes=plan.mixes,
@@ -119,69 +121,71 @@ def _runs(plan: Plan, position: int, count: int) -> list[Run]:
 
 def _do(
     plan: Plan,
-    wanted: Sequence[Run],
+    runs: Sequence[Run],
     state: _State,
     store: Store | None,
     execute: executors.Executor,
     show: Show,
     warn: Callable[[str], None],
 ) -> None:
-    def seen(one: Run, text: str) -> None:
+    def seen(run: Run, text: str) -> None:
         record: Record = json.loads(text)
         delays = {direction: record["queues"][direction]["delay_percentiles_ms"] for direction in DIRECTIONS}
         values = metrics.numbers(record, plan.metrics)
-        state.measured[one.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
+        state.measured[run.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
 
-    def failed(one: Run, error: BaseException) -> None:
+    def failed(run: Run, error: BaseException) -> None:
         text = str(error) if isinstance(error, ValueError) or type(error).__name__ == "UserError" else repr(error)
-        state.errors[one.key] = one_line(f"seed {one.seed}: {text}")
+        state.errors[run.key] = one_line(f"seed {run.seed}: {text}")
 
     def missing(count: int) -> AbstractContextManager[running.Progress]:
-        return show(f"{count} of {len(wanted)} runs")
+        return show(f"{count} of {len(runs)} runs")
 
-    state.computed += completing.complete(store, wanted, execute, seen, missing, failed, warn)
+    state.computed += completing.complete(store, runs, execute, seen, missing, failed, warn)
 
 
 def _grow(plan: Plan, runs: Sequence[Run], position: int, state: _State) -> bool:
     """Add seeds to a cell that has not reached the goal and may have more. Return whether any were added."""
     goal, count = plan.goal, len(runs)
-    if goal is None or not runs or any(one.key in state.errors for one in runs) or count >= goal.most:
+    if goal is None or not runs or any(run.key in state.errors for run in runs) or count >= goal.most:
         return False
-    found = _estimate(goal, runs, state)
-    if found is None or found.half_width is None or reached(goal, found):
+    estimate = _estimate(goal, runs, state)
+    if estimate is None or estimate.half_width is None or reached(goal, estimate):
         return False
-    aim = abs(found.mean) * goal.percent / 100
+    aim = abs(estimate.mean) * goal.percent / 100
     # The half-width shrinks about as 1 / sqrt(n). An early guess may be far off, so the number at most doubles.
-    needed = math.ceil(min(2.0 * count, count * (found.half_width / aim) ** 2)) if aim else 2 * count
+    needed = math.ceil(min(2.0 * count, count * (estimate.half_width / aim) ** 2)) if aim else 2 * count
     state.counts[position] = min(goal.most, max(count + 1, needed))
     return True
 
 
 def _estimate(goal: Goal, runs: Sequence[Run], state: _State) -> stats.Estimate | None:
-    values = [state.measured[one.key].values[goal.metric] for one in runs]
+    values = [state.measured[run.key].values[goal.metric] for run in runs]
     return stats.estimate([value for value in values if value is not None])
 
 
-def reached(goal: Goal, found: stats.Estimate | None) -> bool:
+def reached(goal: Goal, estimate: stats.Estimate | None) -> bool:
     """Return whether an estimate is as precise as ``goal`` requires."""
-    if found is None or found.half_width is None:
+    if estimate is None or estimate.half_width is None:
         return False
-    return found.half_width <= abs(found.mean) * goal.percent / 100
+    return estimate.half_width <= abs(estimate.mean) * goal.percent / 100
 
 
 def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Values:
-    error = cell.error or next((state.errors[one.key] for one in runs if one.key in state.errors), None)
+    error = cell.error or next((state.errors[run.key] for run in runs if run.key in state.errors), None)
     if error is not None:
         return Values(cell, None, (), {}, {}, False, error, False if plan.goal else None)
-    own = [state.measured[one.key] for one in runs]
-    every = measured.of([found.values for found in own])
+    measured_runs = [state.measured[run.key] for run in runs]
+    every = measured.of([run_values.values for run_values in measured_runs])
     return Values(
         cell=cell,
-        qdisc=own[0].qdisc,
-        keys=tuple(one.key for one in runs),
+        qdisc=measured_runs[0].qdisc,
+        keys=tuple(run.key for run in runs),
         values={metric.key: every[metric.key] for metric in plan.metrics},
         delay_percentiles_ms={
-            direction: stats.pool_percentiles([found.delay_percentiles_ms[direction] for found in own])
+            direction: stats.pool_percentiles(
+                [run_values.delay_percentiles_ms[direction] for run_values in measured_runs]
+            )
             for direction in DIRECTIONS
         },
         is_nil=measured.is_nil(every),

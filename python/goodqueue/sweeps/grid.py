@@ -58,20 +58,20 @@ def axes(sets: Sequence[str]) -> list[Axis]:
 
     A comma within quotes, brackets or braces belongs to a value, as in ``traffic.0.kind="a,b"``.
     """
-    found: list[tuple[Place, Axis]] = []
+    found_axes: list[tuple[Place, Axis]] = []
     for assignment in sets:
         key, equals, text = assignment.partition("=")
         key, origin = key.strip(), Option("set", assignment)
         if not equals or not all(key.split(".")):
             raise UserError(origin, "found no KEY=VALUE; accepted: a dotted key, as in bottleneck.rate=5mbit,10mbit")
-        found.append((origin, Axis(key, tuple(" ".join(value.split()) for value in split(text, origin)))))
-    return checked(found)
+        found_axes.append((origin, Axis(key, tuple(" ".join(value.split()) for value in split(text, origin)))))
+    return checked(found_axes)
 
 
-def checked(named: Sequence[tuple[Place, Axis]]) -> list[Axis]:
+def checked(axes_with_origin: Sequence[tuple[Place, Axis]]) -> list[Axis]:
     """Return the axes of a grid, each given with its name in errors. Raises UserError."""
     keys: set[str] = set()
-    for origin, axis in named:
+    for origin, axis in axes_with_origin:
         if axis.key in keys:
             raise UserError(Option("set", axis.key), "given twice; accepted: all values in one, as KEY=V1,V2")
         keys.add(axis.key)
@@ -82,10 +82,10 @@ def checked(named: Sequence[tuple[Place, Axis]]) -> list[Axis]:
             raise UserError(origin, "found an empty value; accepted: KEY=V1,V2")
         if twice := [value for value in axis.values if axis.values.count(value) > 1]:
             raise UserError(origin, f"found {quoted(twice[0])} twice; accepted: each value once")
-    found = [axis for _, axis in named]
-    if (count := math.prod(len(axis.values) for axis in found)) > MOST:
+    all_axes = [axis for _, axis in axes_with_origin]
+    if (count := math.prod(len(axis.values) for axis in all_axes)) > MOST:
         raise UserError(Option("set"), f"the grid has {count} cells; accepted: at most {MOST}")
-    return found
+    return all_axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,29 +99,29 @@ class Mix:
     """Its tables."""
 
 
-def mixes(given: Sequence[str]) -> list[Mix]:
+def mixes(texts: Sequence[str]) -> list[Mix]:
     """Return the mixes of traffic ``NAME=LIST`` or ``NAME=FILE.toml``. Raises UserError."""
-    found: list[Mix] = []
-    for one in given:
-        name, equals, text = (part.strip() for part in one.partition("="))
-        origin = Option("mix", one)
+    named_mixes: list[Mix] = []
+    for definition in texts:
+        name, equals, text = (part.strip() for part in definition.partition("="))
+        origin = Option("mix", definition)
         if not equals or not re.fullmatch(r"\w[\w-]*", name):
             raise UserError(origin, "found no NAME=LIST; accepted: as in calls=bulk:4,voip:10, or calls=FILE.toml")
-        if name in {mix.name for mix in found}:
+        if name in {mix.name for mix in named_mixes}:
             raise UserError(origin, f"found {quoted(name)} twice; accepted: each name once")
-        found.append(Mix(name, text, sources.mix(text)))
-    return found
+        named_mixes.append(Mix(name, text, sources.mix(text)))
+    return named_mixes
 
 
-def with_mixes(along: Sequence[Axis], found: Sequence[Mix]) -> list[Axis]:
-    """Return the axes, and one more of the mixes ``found`` if there are any. Raises UserError."""
-    if not found:
+def with_mixes(along: Sequence[Axis], mixes: Sequence[Mix]) -> list[Axis]:
+    """Return the axes, and one more of ``mixes`` if there are any. Raises UserError."""
+    if not mixes:
         return list(along)
     if clash := next((axis.key for axis in along if axis.key.split(".")[0] == MIX), None):
         raise UserError(Option("mix"), ["found beside ", Option("set", clash), "; accepted: one of them"])
-    if len(found) * math.prod(len(axis.values) for axis in along) > MOST:
+    if len(mixes) * math.prod(len(axis.values) for axis in along) > MOST:
         raise UserError(Option("mix"), f"the grid has more than {MOST} cells; accepted: fewer values")
-    return [*along, Axis(MIX, tuple(mix.name for mix in found))]
+    return [*along, Axis(MIX, tuple(mix.name for mix in mixes))]
 
 
 def split(text: str, origin: Place) -> list[str]:
@@ -146,8 +146,8 @@ def split(text: str, origin: Place) -> list[str]:
         if depth < 0:
             break
     if quote or depth:
-        found = f"the quote {quote}" if quote else "a bracket"
-        raise UserError(origin, f"found {found} that has no partner; accepted: V1,V2, or a TOML value")
+        open_part = f"the quote {quote}" if quote else "a bracket"
+        raise UserError(origin, f"found {open_part} that has no partner; accepted: V1,V2, or a TOML value")
     return parts
 
 
@@ -167,29 +167,29 @@ def cells(
     Raises UserError if all cells are refused.
     """
     combined = [list(zip(along, values, strict=True)) for values in itertools.product(*(axis.values for axis in along))]
-    made = [_made(base, values, mixed) for values in combined]
+    cell_scenarios = [_cell_scenario(base, values, mixed) for values in combined]
     with suppress(UserError):  # its own cell is refused below
-        calibration.count(_loads(made, origin), workers)
-    found = []
+        calibration.count(_loads(cell_scenarios, origin), workers)
+    accepted_cells = []
     refused: list[UserError] = []
-    for values, one in zip(combined, made, strict=True):
+    for values, outcome in zip(combined, cell_scenarios, strict=True):
         at = {axis.key: value for axis, value in values if len(axis.values) > 1}
         try:
-            if isinstance(one, UserError):
-                raise one
-            scenario = scenarios.resolve(one[0], origin, one[1])
+            if isinstance(outcome, UserError):
+                raise outcome
+            scenario = scenarios.resolve(outcome[0], origin, outcome[1])
             engines.check(engine, scenario)
-            found.append(Cell(at, scenario))
+            accepted_cells.append(Cell(at, scenario))
         except UserError as error:
             refused.append(error)
-            found.append(Cell(at, None, str(error)))
-    if len(refused) == len(found):
+            accepted_cells.append(Cell(at, None, str(error)))
+    if len(refused) == len(accepted_cells):
         raise refused[0]
-    return found
+    return accepted_cells
 
 
-def _made(
-    base: Scenario, values: Sequence[tuple[Axis, str]], mixed: Sequence[Mix]
+def _cell_scenario(
+    base: Scenario, settings: Sequence[tuple[Axis, str]], mixed: Sequence[Mix]
 ) -> tuple[Scenario, dict[str, Place]] | UserError:
     """Return the unresolved scenario of a cell and where its keys come from, or why there is none."""
     scenario = copy.deepcopy(base)
@@ -197,7 +197,7 @@ def _made(
     traffic = {mix.name: mix for mix in mixed}
     try:
         # Parameters of a qdisc line are set after the lines, since another axis may set the line.
-        for axis, value in sorted(values, key=lambda pair: ".qdisc." in pair[0].key):
+        for axis, value in sorted(settings, key=lambda pair: ".qdisc." in pair[0].key):
             if axis.key == MIX and value in traffic:
                 scenario["traffic"] = copy.deepcopy(list(traffic[value].traffic))
                 origins[MIX] = Option("mix", value)
@@ -208,12 +208,14 @@ def _made(
     return scenario, origins
 
 
-def _loads(made: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str) -> Iterator[calibration.Probe]:
+def _loads(
+    cell_scenarios: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str
+) -> Iterator[calibration.Probe]:
     """Yield the loads of the cells that are not refused for them."""
-    for one in made:
-        if not isinstance(one, UserError):
+    for outcome in cell_scenarios:
+        if not isinstance(outcome, UserError):
             with suppress(UserError):
-                yield from calibration.probes(one[0], origin, one[1])
+                yield from calibration.probes(outcome[0], origin, outcome[1])
 
 
 def value_of(text: str) -> Any:

@@ -36,8 +36,8 @@ def write(store: Store, sweep: Sweep) -> Path:
     store no longer exists.
     """
     data = as_json(sweep)
-    asked = {key: value for key, value in data.items() if key != "cells"}
-    name = f"{Path(sweep.name).stem}-{identity.digest(asked)[:8]}"
+    question = {key: value for key, value in data.items() if key != "cells"}
+    name = f"{Path(sweep.name).stem}-{identity.digest(question)[:8]}"
     folder = store.folder / SWEEPS / name
     contents = _contents(sweep, data)
     store.check_there()
@@ -85,8 +85,8 @@ def _wrong(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
     for name, content in contents.items():
         file = folder / name
         try:
-            found = files.read(file)
-            if found != content and not (file.suffix == ".parquet" and _are_equal(found, content)):
+            stored = files.read(file)
+            if stored != content and not (file.suffix == ".parquet" and _are_equal(stored, content)):
                 wrong.append(file)
         except FileNotFoundError:
             wrong.append(file)
@@ -96,13 +96,13 @@ def _wrong(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
     return wrong
 
 
-def _are_equal(one: bytes, other: bytes) -> bool:
+def _are_equal(first_bytes: bytes, other: bytes) -> bool:
     """Return whether two Parquet files hold equal tables. Versions of Arrow write different bytes."""
     import pyarrow as pa
     from pyarrow import parquet
 
     try:
-        first, second = (parquet.read_table(pa.BufferReader(data)) for data in (one, other))
+        first, second = (parquet.read_table(pa.BufferReader(data)) for data in (first_bytes, other))
     except (pa.ArrowException, OSError, ValueError):
         return False
     return bool(first.equals(second))
@@ -118,9 +118,9 @@ def as_csv(data: dict[str, Any]) -> str:
     for cell in data["cells"]:
         row = [*(cell["at"][axis] for axis in axes), cell["qdisc"] or "", cell["error"] or ""]
         for key in data["metrics"]:
-            found = cell["metrics"].get(key) or {"mean": None, "ci": None, "n": 0}
-            row += ["" if value is None else value for value in (found["mean"], *(found["ci"] or (None, None)))]
-            row.append(found["n"])
+            metric = cell["metrics"].get(key) or {"mean": None, "ci": None, "n": 0}
+            row += ["" if value is None else value for value in (metric["mean"], *(metric["ci"] or (None, None)))]
+            row.append(metric["n"])
         writer.writerow(row)
     return buffer.getvalue()
 
@@ -156,14 +156,14 @@ def _value(cell: Values, axis: Axis) -> str:
 
 
 def _amount(text: str) -> float | None:
-    found = quantity(text)
-    return found[0] if found else None
+    amount = quantity(text)
+    return amount[0] if amount else None
 
 
 def _twins(sweep: Sweep) -> dict[str, str]:
     """Return the name of the numeric column of each key whose values are quantities of one kind."""
-    found = {axis.key: quantities(axis.values) for axis in sweep.axes}
-    return {key: f"{SET}{key}{TWINS[own[1]]}" for key, own in found.items() if own}
+    by_axis = {axis.key: quantities(axis.values) for axis in sweep.axes}
+    return {key: f"{SET}{key}{TWINS[numbers[1]]}" for key, numbers in by_axis.items() if numbers}
 
 
 def _numeric(sweep: Sweep) -> list[str]:

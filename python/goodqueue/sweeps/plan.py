@@ -32,6 +32,6 @@ def of(question: Sweep) -> Plan:
     cells = grid.cells(base, axes, file, engine, mixes, question.workers)
     if question.metric:
         numbers.check(shown, [cell.scenario for cell in cells if cell.scenario is not None])
-    notes.tell_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
+    notes.warn_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
     name = "sweep" if question.scenario is None else file or "sweep"
     return Plan(name, base, axes, cells, engine, shown, question.seed, question.seeds, goal, first, correction, mixes)

@@ -46,8 +46,12 @@ class Values:
 
     def tails(self) -> dict[str, list[float | None]]:
         """Return the 95th percentile of the delay in each direction, by the key of its metric."""
-        found = self.delay_percentiles_ms.items()
-        return {metrics.of_direction("delay_p95_ms", direction): [delays[95]] for direction, delays in found if delays}
+        distributions = self.delay_percentiles_ms.items()
+        return {
+            metrics.of_direction("delay_p95_ms", direction): [delays[95]]
+            for direction, delays in distributions
+            if delays
+        }
 
     def estimate(self, metric: str) -> Estimate | None:
         """Return the mean over the seeds with its interval, or None if no seed has a number."""
@@ -103,11 +107,11 @@ class Sweep:
 
     def reference(self, cell: Values) -> Values | None:
         """Return the cell that differs from ``cell`` only in having the baseline, or None if ``cell`` has it."""
-        found = self.baseline()
-        if found is None or cell.cell.at[found[0]] == found[1]:
+        baseline = self.baseline()
+        if baseline is None or cell.cell.at[baseline[0]] == baseline[1]:
             return None
-        wanted = {**cell.cell.at, found[0]: found[1]}
-        return next(other for other in self.cells if other.cell.at == wanted)
+        at = {**cell.cell.at, baseline[0]: baseline[1]}
+        return next(other for other in self.cells if other.cell.at == at)
 
     def difference(self, cell: Values, metric: str) -> Estimate | None:
         """Return the difference of ``cell`` from its reference, paired by the seeds that both have."""
@@ -121,14 +125,14 @@ def baseline(text: str, axes: Sequence[Axis]) -> tuple[str, str]:
     """Return the key and the value that ``KEY=VALUE`` names, among several values of ``axes``. Raises UserError."""
     key, equals, value = (part.strip() for part in text.partition("="))
     swept = [axis for axis in axes if len(axis.values) > 1]
-    named = [axis for axis in swept if axis.key == key] or [axis for axis in swept if axis.key.endswith(f".{key}")]
-    if not equals or len(named) != 1:
+    matching = [axis for axis in swept if axis.key == key] or [axis for axis in swept if axis.key.endswith(f".{key}")]
+    if not equals or len(matching) != 1:
         keys = ", ".join(axis.key for axis in swept) or "a sweep of a key with several values"
         raise UserError(Option("against"), f"found {quoted(text)}; accepted: KEY=VALUE of {keys}")
     value = " ".join(value.split())
-    if value not in named[0].values:
-        raise UserError(Option("against"), f"found {quoted(value)}; accepted: {', '.join(named[0].values)}")
-    return named[0].key, value
+    if value not in matching[0].values:
+        raise UserError(Option("against"), f"found {quoted(value)}; accepted: {', '.join(matching[0].values)}")
+    return matching[0].key, value
 
 
 def as_json(sweep: Sweep) -> dict[str, Any]:
@@ -196,7 +200,7 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
                 cell=Cell(cell["at"], None, cell["error"]),
                 qdisc=cell["qdisc"],
                 keys=tuple(cell["runs"]),
-                values={key: found["values"] for key, found in cell["metrics"].items()},
+                values={key: metric["values"] for key, metric in cell["metrics"].items()},
                 delay_percentiles_ms={
                     "down": cell["delay_percentiles_ms"],
                     "up": cell.get("up_delay_percentiles_ms"),  # missing in sweeps of older versions

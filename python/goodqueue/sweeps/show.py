@@ -62,12 +62,12 @@ def difference_tables(sweep: Sweep, effect: bool = False) -> list[Table]:
     first = value if key == QDISC else f"{key} = {value}"
     chosen = [metric for metric in shown(sweep) if sweep.is_asked or metric.is_main]
     names, places = _axis_columns(sweep), [_place(cell, sweep) for cell in cells]
-    found = [[sweep.difference(cell, metric.key) for metric in chosen] for cell in cells]
+    differences = [[sweep.difference(cell, metric.key) for metric in chosen] for cell in cells]
     title = f"Difference from {first}, paired by seed (± 95 % CI)"
-    made = [metric_columns.differences(title, names, places, chosen, found, sweep.correct)]
+    tables = [metric_columns.differences(title, names, places, chosen, differences, sweep.correct)]
     if effect:
-        made.append(metric_columns.effects(f"Effect size against {first}", names, places, chosen, found))
-    return made
+        tables.append(metric_columns.effects(f"Effect size against {first}", names, places, chosen, differences))
+    return tables
 
 
 def _axis_columns(sweep: Sweep) -> list[Column]:
@@ -83,10 +83,10 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    return sentences(sweep.shown(), sweep.cells, lambda cell: _called(sweep, cell), "cell")
+    return sentences(sweep.shown(), sweep.cells, lambda cell: _cell_name(sweep, cell), "cell")
 
 
-def _called(sweep: Sweep, cell: Values) -> str:
+def _cell_name(sweep: Sweep, cell: Values) -> str:
     """Return the name of a cell in a sentence: ``codel at rtt 10ms, count 4``."""
     names = [column.heading for column in _axis_columns(sweep)]
     words = dict(zip(names, _place(cell, sweep), strict=True))
@@ -126,22 +126,24 @@ def certainty(sweep: Sweep) -> list[str]:
         return ["One seed per cell: how sure these numbers are is unknown. More: --seeds 5"] if single else equal
     short = [cell for cell in whole if not cell.reached]
     aim = f"{goal.metric} within ± {goal.percent:g} % of its mean"
-    said = [f"{aim}: reached in {len(whole) - len(short)} of {len(sweep.cells)} cells."]
+    sentences = [f"{aim}: reached in {len(whole) - len(short)} of {len(sweep.cells)} cells."]
     for cell in short:
-        said.append(f"{cell.cell.name}: {_reach(cell.estimate(goal.metric))} after n = {len(cell.keys)}.")
+        sentences.append(f"{cell.cell.name}: {_reach(cell.estimate(goal.metric))} after n = {len(cell.keys)}.")
     if short:
-        said.append(f"The cap is {goal.most} seeds per cell (--max-seeds).")
+        sentences.append(f"The cap is {goal.most} seeds per cell (--max-seeds).")
     if any(len(cell.keys) > sweep.seeds for cell in whole):
-        said.append("Seeds were added until an interval was narrow, so it holds the true mean less often than 95 %.")
-    return said + equal
+        sentences.append(
+            "Seeds were added until an interval was narrow, so it holds the true mean less often than 95 %."
+        )
+    return sentences + equal
 
 
-def _reach(found: Estimate | None) -> str:
-    if found is None or found.half_width is None:
+def _reach(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.half_width is None:
         return "no run shows it"
-    if not found.mean:
-        return f"the mean is 0, ± {found.half_width:.3g}"
-    return f"± {number(found.half_width / abs(found.mean) * 100, 1)} %"
+    if not estimate.mean:
+        return f"the mean is 0, ± {estimate.half_width:.3g}"
+    return f"± {number(estimate.half_width / abs(estimate.mean) * 100, 1)} %"
 
 
 def failures(sweep: Sweep) -> list[str]:

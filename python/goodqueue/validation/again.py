@@ -28,23 +28,23 @@ def cells_of(earlier: Validation, file: str) -> Set:
     Raises UserError if a cell is no longer in the set, or has another line or other seeds now.
     """
     count = len(earlier.seeds)
-    wanted = drawing.load(earlier.drawn, (), count) if earlier.drawn else cells.load(earlier.quick, (), count)
+    cell_set = drawing.load(earlier.drawn, (), count) if earlier.drawn else cells.load(earlier.quick, (), count)
     release = releases.of(earlier.kernel["release"])
     if release != OLDEST:
-        wanted = cells.on_release(wanted, release)
-    if tuple(wanted.seeds) != tuple(earlier.seeds):
-        raise UserError(file, f"found the seeds {_listed(earlier.seeds)}; accepted: {_listed(wanted.seeds)}")
-    known = {cell.id: cell for cell in wanted.cells}
-    return replace(wanted, cells=[_cell(known, one.id, one.line, file) for one in earlier.results])
+        cell_set = cells.on_release(cell_set, release)
+    if tuple(cell_set.seeds) != tuple(earlier.seeds):
+        raise UserError(file, f"found the seeds {_listed(earlier.seeds)}; accepted: {_listed(cell_set.seeds)}")
+    by_id = {cell.id: cell for cell in cell_set.cells}
+    return replace(cell_set, cells=[_cell(by_id, result.id, result.line, file) for result in earlier.results])
 
 
-def _cell(known: dict[str, Cell], name: str, line: str, file: str) -> Cell:
-    if name not in known:
+def _cell(by_id: dict[str, Cell], name: str, line: str, file: str) -> Cell:
+    if name not in by_id:
         raise UserError(file, f"found the cell {name}, which the set does not have any more; accepted: its cells")
-    own = known[name].scenario["bottleneck"]["qdisc"]
-    if own != line:
-        raise UserError(file, f"found {line!r} in the cell {name}; accepted: {own!r}, the set's line")
-    return known[name]
+    qdisc = by_id[name].scenario["bottleneck"]["qdisc"]
+    if qdisc != line:
+        raise UserError(file, f"found {line!r} in the cell {name}; accepted: {qdisc!r}, the set's line")
+    return by_id[name]
 
 
 def _listed(seeds: Sequence[int]) -> str:

@@ -15,21 +15,26 @@ NOTE = (
 )
 
 
-def markdown(found: Mapping[str, Validation]) -> str:
-    """Return what changed between the releases in ``found``, the oldest first, as Markdown.
+def markdown(validations: Mapping[str, Validation]) -> str:
+    """Return what changed between the releases in ``validations``, the oldest first, as Markdown.
 
     All have the same seeds. Cells that one of them lacks are left out.
     """
-    known = {release: {one.id: one for one in validation.results} for release, validation in found.items()}
-    ids = [cell for cell in next(iter(known.values())) if all(cell in cells for cells in known.values())]
-    sides = {cell: {release: cells[cell].kernel for release, cells in known.items()} for cell in ids}
-    oldest, newest = (known[release] for release in (next(iter(found)), list(found)[-1]))
+    by_release = {
+        release: {result.id: result for result in validation.results} for release, validation in validations.items()
+    }
+    ids = [cell for cell in next(iter(by_release.values())) if all(cell in cells for cells in by_release.values())]
+    sides = {cell: {release: cells[cell].kernel for release, cells in by_release.items()} for cell in ids}
+    oldest, newest = (by_release[release] for release in (next(iter(validations)), list(validations)[-1]))
     chance = [_errors(again, oldest[cell].sim).delay_mean_ln if (again := oldest[cell].again) else None for cell in ids]
     changed = [_errors(newest[cell].kernel, oldest[cell].kernel).delay_mean_ln for cell in ids]
     runs = ", ".join(
-        f"{release}: Linux {one.kernel['release'].split()[0]}, {one.date}" for release, one in found.items()
+        f"{release}: Linux {validation.kernel['release'].split()[0]}, {validation.date}"
+        for release, validation in validations.items()
     )
-    parts = [f"{len(ids)} cell{'s' * (len(ids) != 1)}, {_seeds(len(next(iter(found.values())).seeds))} each ({runs})."]
+    parts = [
+        f"{len(ids)} cell{'s' * (len(ids) != 1)}, {_seeds(len(next(iter(validations.values())).seeds))} each ({runs})."
+    ]
     rows = [
         [
             cell,
@@ -42,16 +47,16 @@ def markdown(found: Mapping[str, Validation]) -> str:
         ]
         for cell, change, noise in zip(ids, changed, chance, strict=True)
     ]
-    headings = [*_of("delay mean ms", found), "changed %", "by chance %"]
-    headings += [text for what in ("used %", "drops", "marks") for text in _of(what, found)]
+    headings = [*_of("delay mean ms", validations), "changed %", "by chance %"]
+    headings += [text for what in ("used %", "drops", "marks") for text in _of(what, validations)]
     parts += [markdowns.table(Table("", [Column("cell", False), *map(Column, headings)], rows, [])), NOTE]
     transfers = [
         [cell, name, *(_middle(side.completions_ms[name], 0) for side in sides[cell].values())]
         for cell in ids
-        for name in sides[cell][next(iter(found))].completions_ms
+        for name in sides[cell][next(iter(validations))].completions_ms
     ]
     if transfers:
-        columns = [Column("cell", False), Column("of", False), *map(Column, _of("mean time ms", found))]
+        columns = [Column("cell", False), Column("of", False), *map(Column, _of("mean time ms", validations))]
         parts.append(markdowns.table(Table("", columns, transfers, [])))
     return "\n\n".join(parts)
 
@@ -64,9 +69,9 @@ def _errors(side: Side, against: Side) -> judging.Errors:
     return judging.errors(Result("", "", "", sim=side, kernel=against))
 
 
-def _of(what: str, found: Mapping[str, Validation]) -> list[str]:
+def _of(what: str, validations: Mapping[str, Validation]) -> list[str]:
     """Return the headings of a measure: its name above the first release, then the others."""
-    return [f"{what if at == 0 else ''}\n{release}" for at, release in enumerate(found)]
+    return [f"{what if at == 0 else ''}\n{release}" for at, release in enumerate(validations)]
 
 
 def _median(side: Side, key: str, digits: int) -> str:
@@ -74,8 +79,8 @@ def _median(side: Side, key: str, digits: int) -> str:
 
 
 def _middle(values: Sequence[float | None], digits: int) -> str:
-    found = median([value for value in values if value is not None])
-    return number(found.value if found else None, digits)
+    middle = median([value for value in values if value is not None])
+    return number(middle.value if middle else None, digits)
 
 
 def _percent(ratio_ln: Estimate | None, form: str) -> str:

@@ -64,13 +64,15 @@ class Set:
         return tuple(seed + len(self.seeds) for seed in self.seeds)
 
 
-def on_release(wanted: Set, release: str) -> Set:
-    """Return the set ``wanted`` with the simulator's TCP and disciplines as Linux ``release`` has them."""
-    return replace(wanted, cells=[replace(cell, scenario=_of_release(cell.scenario, release)) for cell in wanted.cells])
+def on_release(cell_set: Set, release: str) -> Set:
+    """Return ``cell_set`` with the simulator's TCP and disciplines as Linux ``release`` has them."""
+    return replace(
+        cell_set, cells=[replace(cell, scenario=_of_release(cell.scenario, release)) for cell in cell_set.cells]
+    )
 
 
 def _of_release(scenario: Scenario, release: str) -> Scenario:
-    traffic = [one | ({"stack": f"linux-{release}"} if "stack" in one else {}) for one in scenario["traffic"]]
+    traffic = [source | ({"stack": f"linux-{release}"} if "stack" in source else {}) for source in scenario["traffic"]]
     return scenarios.resolve(scenario | {"traffic": traffic, "linux": {"release": release}})
 
 
@@ -90,13 +92,13 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
     quick_seeds = short.count("seeds")
     for part in (short, table):
         part.finish()
-    found = []
+    cells = []
     for change in changes:
         for name in change.qdiscs:
             if quick and f"{name}/{change.id}" not in chosen:
                 continue
-            own = {"traffic": change.traffic, "hop": change.hops}
-            scenario = copy.deepcopy(base | {key: tables for key, tables in own.items() if tables})
+            tables_of = {"traffic": change.traffic, "hop": change.hops}
+            scenario = copy.deepcopy(base | {key: tables for key, tables in tables_of.items() if tables})
             for key, text in {**change.set, **(shorter if quick else {})}.items():
                 scenarios.apply_set(scenario, f"{key}={text}")
             scenarios.apply_set(scenario, f"bottleneck.qdisc={change.lines.get(name, lines[name])}")
@@ -107,11 +109,11 @@ def load(quick: bool = False, only: Sequence[str] = (), seeds: int | None = None
                     hop["qdisc"] = scenario["bottleneck"]["qdisc"]
             paths.rebase(scenario, file.parent)
             origin = f"{file}: {name}/{change.id}"
-            found.append(Cell(name, change.id, scenarios.resolve(scenario, origin), change.measured))
-    if quick and (missing := set(chosen) - {cell.id for cell in found}):
-        short.refuse("cells", unknown(min(missing), [cell.id for cell in found]))
+            cells.append(Cell(name, change.id, scenarios.resolve(scenario, origin), change.measured))
+    if quick and (missing := set(chosen) - {cell.id for cell in cells}):
+        short.refuse("cells", unknown(min(missing), [cell.id for cell in cells]))
     numbers = range(1, (seeds or (quick_seeds if quick else count)) + 1)
-    return Set(pick(found, only), tuple(numbers), quick)
+    return Set(pick(cells, only), tuple(numbers), quick)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,8 @@ def _change(table: Table, names: tuple[str, ...]) -> _Change:
         _texts(table.table("lines")),
         table.text("measured") if "measured" in table.content else None,
     )
-    for key, found in (("qdiscs", change.qdiscs), ("lines", change.lines)):
-        for name in found:
+    for key, unknown_names in (("qdiscs", change.qdiscs), ("lines", change.lines)):
+        for name in unknown_names:
             if name not in names:
                 table.refuse(key, unknown(name, names))
     table.finish()
@@ -156,7 +158,7 @@ def pick(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
     names = [name for cell in cells for name in (cell.id, cell.qdisc, cell.change)]
     for word in only:
         if word not in names:
-            known = dict.fromkeys([cell.qdisc for cell in cells] + [cell.change for cell in cells])
-            near = unknown(word, dict.fromkeys([*known, *(cell.id for cell in cells)])).partition("accepted: ")[0]
-            raise UserError("--only", f"{near}accepted: QDISC, CHANGE or QDISC/CHANGE of {', '.join(known)}")
+            words = dict.fromkeys([cell.qdisc for cell in cells] + [cell.change for cell in cells])
+            near = unknown(word, dict.fromkeys([*words, *(cell.id for cell in cells)])).partition("accepted: ")[0]
+            raise UserError("--only", f"{near}accepted: QDISC, CHANGE or QDISC/CHANGE of {', '.join(words)}")
     return [cell for cell in cells if not only or {cell.id, cell.qdisc, cell.change} & set(only)]

@@ -79,22 +79,22 @@ def by(where: str, line: str, tc: str, ours: str) -> str | None:
         # A time of netem without a unit, or in nanoseconds.
         bare = r" (d|de\w*|la\w*|sl\w*)( \S+)?? [+]?(0x[0-9a-f]+|[0-9.]+(e[0-9]+)?)(ns\w*)?( |$)"
         times = line.startswith("netem") and re.search(bare, line, re.IGNORECASE)
-        known = {
+        reasons = {
             "adaptive": "accepted by the kernel engine: noadaptive" in ours,
             "netem 6.1": times,
             "percent": re.search(r" \d+e\d+%", line),
         }
-        return next((name for name, holds in known.items() if holds), None)
+        return next((name for name, holds in reasons.items() if holds), None)
     if (unknown := re.search(r'(?:What is|unknown parameter) "([^"]*)"', tc)) is not None:
         return _unknown(line, unknown[1])
-    return next((name for name, said in _SAID.items() if re.search(said, f"{tc} | {line}")), None)
+    return next((name for name, pattern in _SAID.items() if re.search(pattern, f"{tc} | {line}")), None)
 
 
 def _unknown(line: str, word: str) -> str | None:
     """Return why goodqueue takes a ``word`` that `tc` does not know, or None."""
     name = line.split(maxsplit=1)[0]
-    known = {"own words": OWN, "newer tc": NEWER, "slot": SLOT}
-    reason = next((reason for reason, words in known.items() if word in words.get(name, ())), None)
+    words_of = {"own words": OWN, "newer tc": NEWER, "slot": SLOT}
+    reason = next((reason for reason, words in words_of.items() if word in words.get(name, ())), None)
     return "own words" if word in _off(name) else reason
 
 
@@ -107,11 +107,11 @@ def _off(name: str) -> set[str]:
 
 def _refused(line: str, ours: str) -> str | None:
     """Return why goodqueue refuses a line that `tc` takes."""
-    for name, said in _SAID_OURS.items():
-        if re.search(said, ours):
+    for name, pattern in _SAID_OURS.items():
+        if re.search(pattern, ours):
             return name
-    found = re.search(r'found "([^"]*)"', ours)
-    text = found[1] if found else ""
+    match = re.search(r'found "([^"]*)"', ours)
+    text = match[1] if match else ""
     number = _NUMBER.match(text)
     if number is None:
         return None

@@ -55,7 +55,7 @@ def load(draw: Draw, only: Sequence[str] = (), seeds: int | None = None, file: P
 
 
 def _ranges(table: Table) -> Ranges:
-    found = Ranges(
+    ranges = Ranges(
         rate_mbit=_range(table, "rate_mbit"),
         rtt_ms=_range(table, "rtt_ms"),
         flows=_range(table, "flows"),
@@ -68,32 +68,32 @@ def _ranges(table: Table) -> Ranges:
         start_spread=table.text("start_spread"),
     )
     table.finish()
-    for line in found.lines:
-        for place in _PLACE.findall(line):
-            if re.fullmatch(r"[1-9]\d*(ms|%)", place) is None:
-                table.refuse("lines", f"found {{{place}}}; accepted: a time, as {{20ms}}, or a share, as {{90%}}")
-    return found
+    for line in ranges.lines:
+        for amount in _PLACE.findall(line):
+            if re.fullmatch(r"[1-9]\d*(ms|%)", amount) is None:
+                table.refuse("lines", f"found {{{amount}}}; accepted: a time, as {{20ms}}, or a share, as {{90%}}")
+    return ranges
 
 
 def _range(table: Table, key: str) -> tuple[float, float]:
     """Return the least and the greatest value of a range, both above 0."""
-    found = table.raw(key)
-    numbers = isinstance(found, list) and all(isinstance(one, int | float) and math.isfinite(one) for one in found)
-    if not numbers or len(found) != 2 or not 0 < found[0] <= found[1]:
-        table.refuse(key, f"found {found}; accepted: two numbers above 0, the least and the most")
-    return float(found[0]), float(found[1])
+    ends = table.raw(key)
+    numbers = isinstance(ends, list) and all(isinstance(end, int | float) and math.isfinite(end) for end in ends)
+    if not numbers or len(ends) != 2 or not 0 < ends[0] <= ends[1]:
+        table.refuse(key, f"found {ends}; accepted: two numbers above 0, the least and the most")
+    return float(ends[0]), float(ends[1])
 
 
 def _share(table: Table, key: str) -> float:
-    if (found := table.number(key, least=0.0)) > 1:
-        table.refuse(key, f"found {found:g}; accepted: a share, from 0 to 1")
-    return found
+    if (share := table.number(key, least=0.0)) > 1:
+        table.refuse(key, f"found {share:g}; accepted: a share, from 0 to 1")
+    return share
 
 
 def _list(table: Table, key: str) -> tuple[str, ...]:
-    if not (found := table.texts(key)):
+    if not (texts := table.texts(key)):
         table.refuse(key, "found an empty list; accepted: one text at least")
-    return found
+    return texts
 
 
 def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
@@ -106,13 +106,13 @@ def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
     rtt = _rounded(_even_log(draws, ranges.rtt_ms))
     least, most = ranges.flows
     flows = math.floor(least + draws.random() * (most - least + 1))
-    first = _one(draws, ranges.cc)
-    second = _one(draws, [cc for cc in ranges.cc if cc != first] or [first])
+    first = _drawn_name(draws, ranges.cc)
+    second = _drawn_name(draws, [cc for cc in ranges.cc if cc != first] or [first])
     two, ecn, both = (draws.random() < share for share in (ranges.two_ccs, ranges.ecn, ranges.loaded_both))
     of_second = 1 + math.floor(draws.random() * (flows - 1)) if two and flows > 1 else 0
     counts = {cc: n for cc, n in ((first, flows - of_second), (second, of_second)) if n}
     kbit = round(1000 * rate)
-    line = _PLACE.sub(lambda place: _filled(place[1], kbit), _dealt(ranges.lines, seed, index))
+    line = _PLACE.sub(lambda match: _filled(match[1], kbit), _dealt(ranges.lines, seed, index))
     traffic: list[dict[str, Any]] = [
         {"kind": BULK, "count": n, "cc": cc, "ecn": ecn, "direction": direction, "start_spread": ranges.start_spread}
         for direction in ("down", *(["up"] if both else []))
@@ -130,16 +130,16 @@ def _cell(ranges: Ranges, seed: int, index: int) -> tuple[str, str, Scenario]:
 
 def _dealt(lines: Sequence[str], seed: int, index: int) -> str:
     """Return the line of a cell. Each line comes once per round, and each round has its own order."""
-    turn, place = divmod(index, len(lines))
+    turn, index_in_round = divmod(index, len(lines))
     draws = Random(f"lines/{seed}/{turn}")
-    return sorted((draws.random(), line) for line in lines)[place][1]
+    return sorted((draws.random(), line) for line in lines)[index_in_round][1]
 
 
-def _filled(place: str, kbit: int) -> str:
+def _filled(amount: str, kbit: int) -> str:
     """Return the value of ``{20ms}`` or ``{90%}`` on a link of ``kbit``."""
-    if place.endswith("%"):
-        return f"{kbit * int(place[:-1]) // 100}kbit"
-    return str(kbit * int(place[:-2]) // 8)  # kbit/s x ms is bits
+    if amount.endswith("%"):
+        return f"{kbit * int(amount[:-1]) // 100}kbit"
+    return str(kbit * int(amount[:-2]) // 8)  # kbit/s x ms is bits
 
 
 def _even_log(draws: Random, ends: tuple[float, float]) -> float:
@@ -147,7 +147,7 @@ def _even_log(draws: Random, ends: tuple[float, float]) -> float:
     return math.exp(least + draws.random() * (most - least))
 
 
-def _one(draws: Random, names: Sequence[str]) -> str:
+def _drawn_name(draws: Random, names: Sequence[str]) -> str:
     return names[math.floor(draws.random() * len(names))]
 
 

@@ -24,11 +24,11 @@ def scatter(results: Sequence[Result]) -> Figure:
         figure = style.new_figure(3.5)
         left, right = figure.subplots(1, 2)
         for ax, key in ((left, "delay_mean_ms"), (right, "utilisation_percent")):
-            found = [(result, result.kernel.median(key), result.sim.median(key)) for result in results]
-            for result, kernel, sim in found:
+            medians = [(result, result.kernel.median(key), result.sim.median(key)) for result in results]
+            for result, kernel, sim in medians:
                 if kernel and sim:
                     _point(ax, kernel, sim, result.qdisc, looks[result.qdisc], FLOOR_MS if ax is left else 0.0)
-            ends = [one.value for _, kernel, sim in found for one in (kernel, sim) if one]
+            ends = [middle.value for _, kernel, sim in medians for middle in (kernel, sim) if middle]
             _square(ax, ends, logarithmic=ax is left)
         left.set_title("mean delay (ms)", fontsize=9.5)
         right.set_title("utilisation (%)", fontsize=9.5)
@@ -47,8 +47,10 @@ def _looks(results: Sequence[Result]) -> dict[str, Look]:
 
 
 def _point(ax: Axes, kernel: Median, sim: Median, qdisc: str, look: Look, floor: float) -> None:
-    x, y = (max(one.value, floor) for one in (kernel, sim))
-    across, up = ([[end - max(one.low, 0.1 * end)], [max(one.high, end) - end]] for one, end in ((kernel, x), (sim, y)))
+    x, y = (max(middle.value, floor) for middle in (kernel, sim))
+    across, up = (
+        [[end - max(middle.low, 0.1 * end)], [max(middle.high, end) - end]] for middle, end in ((kernel, x), (sim, y))
+    )
     ax.errorbar(
         x, y, xerr=across, yerr=up, ls="", color=look.colour,  elinewidth=0.7, alpha=0.8, label=qdisc,
         **look.marks(4.5),
@@ -80,8 +82,8 @@ def error_bars(results: Sequence[Result], judgement: Judgement) -> Figure:
         looks = _looks(results)
         order = sorted(range(len(results)), key=lambda index: list(looks).index(results[index].qdisc))
         for row, index in enumerate(order):
-            found, look = judgement.cells[index], looks[results[index].qdisc]
-            for ax, error in ((left, found.delay_mean_ln), (right, found.utilisation_points)):
+            errors, look = judgement.cells[index], looks[results[index].qdisc]
+            for ax, error in ((left, errors.delay_mean_ln), (right, errors.utilisation_points)):
                 if error:
                     ax.errorbar(
                         error.mean, row, xerr=error.half_width or 0, color=look.colour, elinewidth=1.2,

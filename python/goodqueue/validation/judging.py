@@ -58,9 +58,9 @@ def errors(result: Result) -> Errors:
         cwnd_area=_estimate(map(area_between, result.sim.cwnd, result.kernel.cwnd)),
         recovery_s=_by_seed(result, "recovery_s", lambda sim, kernel: sim - kernel),
         completion_ln={
-            name: found
+            name: difference
             for name, times in result.kernel.completions_ms.items()
-            if (found := _paired(result.sim.completions_ms[name], times, log_ratio))
+            if (difference := _paired(result.sim.completions_ms[name], times, log_ratio))
         },
     )
 
@@ -128,13 +128,13 @@ def area_between(sim: Curve, kernel: Curve) -> float | None:
     curves share no time.
     """
     ours = {round(time, 6): value for time, value in zip(*sim, strict=True)}
-    known = [
+    samples = [
         (time, other, value)
         for time, value in zip(*kernel, strict=True)
         if value is not None and (other := ours.get(round(time, 6))) is not None
     ]
-    apart = math.fsum((after[0] - time) * abs(other - value) for (time, other, value), after in pairwise(known))
-    whole = math.fsum((after[0] - time) * value for (time, _, value), after in pairwise(known))
+    apart = math.fsum((after[0] - time) * abs(other - value) for (time, other, value), after in pairwise(samples))
+    whole = math.fsum((after[0] - time) * value for (time, _, value), after in pairwise(samples))
     return apart / whole if whole > 0 else None
 
 
@@ -166,23 +166,23 @@ class Summary:
     marks_judged: int
 
 
-def summarise(found: Sequence[Errors]) -> Summary:
+def summarise(cells: Sequence[Errors]) -> Summary:
     """Condense the errors of several cells."""
-    drops = [cell.drops_ln for cell in found if cell.drops_ln is not None]
-    marks = [cell.marks_ln for cell in found if cell.marks_ln is not None]
-    widths = [width for cell in found if cell.delay_mean_ln and (width := cell.delay_mean_ln.half_width) is not None]
+    drops = [cell.drops_ln for cell in cells if cell.drops_ln is not None]
+    marks = [cell.marks_ln for cell in cells if cell.marks_ln is not None]
+    widths = [width for cell in cells if cell.delay_mean_ln and (width := cell.delay_mean_ln.half_width) is not None]
     return Summary(
-        cells=len(found),
-        delay_mean_ln=_condense(median, [cell.delay_mean_ln for cell in found]),
-        delay_spread_ln=_spread([abs(cell.delay_mean_ln.mean) for cell in found if cell.delay_mean_ln]),
+        cells=len(cells),
+        delay_mean_ln=_condense(median, [cell.delay_mean_ln for cell in cells]),
+        delay_spread_ln=_spread([abs(cell.delay_mean_ln.mean) for cell in cells if cell.delay_mean_ln]),
         delay_half_width_ln=median(widths) if widths else None,
-        delay_p95_ln=_condense(median, [cell.delay_p95_ln for cell in found]),
-        utilisation_points=_condense(_mean, [cell.utilisation_points for cell in found]),
-        jain=_condense(_mean, [cell.jain for cell in found]),
-        flow_goodput_percent=_condense(_mean, [cell.flow_goodput_percent for cell in found]),
-        cwnd_area=_condense(_mean, [cell.cwnd_area for cell in found]),
-        recovery_s=_condense(_mean, [cell.recovery_s for cell in found]),
-        completion_ln=_condense(median, [one for cell in found for one in cell.completion_ln.values()]),
+        delay_p95_ln=_condense(median, [cell.delay_p95_ln for cell in cells]),
+        utilisation_points=_condense(_mean, [cell.utilisation_points for cell in cells]),
+        jain=_condense(_mean, [cell.jain for cell in cells]),
+        flow_goodput_percent=_condense(_mean, [cell.flow_goodput_percent for cell in cells]),
+        cwnd_area=_condense(_mean, [cell.cwnd_area for cell in cells]),
+        recovery_s=_condense(_mean, [cell.recovery_s for cell in cells]),
+        completion_ln=_condense(median, [error for cell in cells for error in cell.completion_ln.values()]),
         drops_agree=sum(map(agree, drops)),
         drops_judged=len(drops),
         marks_agree=sum(map(agree, marks)),
@@ -204,7 +204,7 @@ def agree(ratio_ln: float) -> bool:
 
 
 def _condense(how: Callable[[Sequence[float]], float], estimates: Sequence[Estimate | None]) -> float | None:
-    sizes = [abs(one.mean) for one in estimates if one is not None]
+    sizes = [abs(estimate.mean) for estimate in estimates if estimate is not None]
     return how(sizes) if sizes else None
 
 
@@ -231,8 +231,8 @@ def judge(results: Sequence[Result]) -> Judgement:
 
     def split(name: Callable[[Result], str]) -> dict[str, Summary]:
         groups: dict[str, list[Errors]] = {}
-        for result, found in zip(results, cells, strict=True):
-            groups.setdefault(name(result), []).append(found)
+        for result, cell in zip(results, cells, strict=True):
+            groups.setdefault(name(result), []).append(cell)
         return {key: summarise(group) for key, group in groups.items()}
 
     by_qdisc, by_change = split(lambda result: result.qdisc), split(lambda result: result.change)

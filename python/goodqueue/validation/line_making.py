@@ -88,7 +88,7 @@ def _line(dice: random.Random, name: str) -> str:
     params = _params(name)
     for _ in range(dice.choice((0, 1, 1, 2, 2, 3, 4, 6, 9))):
         phrase = _phrase(dice, params)
-        same = [known for known in phrases if known.split()[:1] == phrase.split()[:1]]
+        same = [other for other in phrases if other.split()[:1] == phrase.split()[:1]]
         if same and dice.random() < 0.6:  # usually a word stands once
             phrases.remove(same[0])
         phrases.append(phrase)

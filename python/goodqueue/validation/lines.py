@@ -80,41 +80,44 @@ def of(
     """
     ours = [_ours(line) for line in lines]
     entries = [_raw(line) for line in lines]
-    translated = [(number, one) for number, (one, _) in enumerate(ours) if one is not None]
+    translated = [(number, options) for number, (options, _) in enumerate(ours) if options is not None]
     shown, judge = _ask([*entries, *(commands for _, commands in translated)], progress, stop, release)
     again = dict(zip((number for number, _ in translated), shown[len(lines) :], strict=True))
     counts: dict[str, Count] = {}
     for number, line in enumerate(lines):
         count = counts.setdefault(line.split(maxsplit=1)[0], Count())
         count.tried += 1
-        (raw, said), (commands, text) = shown[number], ours[number]
+        (raw, shown_text), (commands, text) = shown[number], ours[number]
         if raw is None and commands is None:
             count.refused += 1
         elif raw is None:
-            count.goodqueue_only.append(_explained("goodqueue_only", Difference(line, said, text)))
+            count.goodqueue_only.append(_explained("goodqueue_only", Difference(line, shown_text, text)))
         elif commands is None:
             count.tc_only.append(_explained("tc_only", Difference(line, json.dumps(raw), text)))
         else:
             count.taken += 1
             second, complaint = again[number]
             if second != raw:
-                found = f"{text}: {complaint or json.dumps(second)}"
-                count.values.append(_explained("values", Difference(line, json.dumps(raw), found)))
+                crossing = f"{text}: {complaint or json.dumps(second)}"
+                count.values.append(_explained("values", Difference(line, json.dumps(raw), crossing)))
     return counts, judge
 
 
 def as_json(counts: dict[str, Count], judge: Judge, count: int, seed: int) -> dict[str, Any]:
     """Return the result as plain data: numbers by discipline and by decision, and each open difference."""
     qdiscs = {}
-    for name, one in sorted(counts.items()):
-        lists = {key: [each.as_json() for each in found if each.decided is None] for key, found in one.lists().items()}
-        named: dict[str, int] = {}
-        for found in one.lists().values():
-            for each in found:
+    for name, counted in sorted(counts.items()):
+        lists = {
+            key: [each.as_json() for each in differences if each.decided is None]
+            for key, differences in counted.lists().items()
+        }
+        decisions: dict[str, int] = {}
+        for differences in counted.lists().values():
+            for each in differences:
                 if each.decided is not None:
-                    named[each.decided] = named.get(each.decided, 0) + 1
-        numbers = {"tried": one.tried, "taken": one.taken, "refused": one.refused}
-        qdiscs[name] = numbers | {"decided": dict(sorted(named.items())), "open": lists}
+                    decisions[each.decided] = decisions.get(each.decided, 0) + 1
+        numbers = {"tried": counted.tried, "taken": counted.taken, "refused": counted.refused}
+        qdiscs[name] = numbers | {"decided": dict(sorted(decisions.items())), "open": lists}
     return {"lines": count, "seed": seed, **judge, "decisions": decided.REASONS, "qdiscs": qdiscs}
 
 
@@ -154,8 +157,8 @@ def _ask(
         raise UserError("--lines", lacking)
     system = image.find(release)
     if system is None:
-        asked = "goodqueue kernel image" + (f" --kernel {release}" if release else "")
-        raise UserError("--lines", f"found no image of the machine; accepted: after {asked}")
+        command = "goodqueue kernel image" + (f" --kernel {release}" if release else "")
+        raise UserError("--lines", f"found no image of the machine; accepted: after {command}")
     here = Path(__file__)
     files = {
         "init": Path(vm.__file__).with_name("init.sh").read_bytes(),
@@ -164,6 +167,6 @@ def _ask(
     }
     with folders.private() as folder:
         vm.boot(system, cpio.files(files), OUT_MB, folder, progress, stop)
-        made: dict[str, Any] = json.loads((folder / "results" / "lines.json").read_text(encoding="utf-8"))
-    judge = {"tc": made["tc"], "kernel": made["kernel"]}
-    return [(shown, said) for shown, said in made["lines"]], judge
+        result: dict[str, Any] = json.loads((folder / "results" / "lines.json").read_text(encoding="utf-8"))
+    judge = {"tc": result["tc"], "kernel": result["kernel"]}
+    return [(shown, answer) for shown, answer in result["lines"]], judge

@@ -51,23 +51,23 @@ def typed(entries: list[list[list[str]]], json_of: bool) -> tuple[list[list[obje
     for number, entry in enumerate(entries):
         text = commands(entry)
         lines += [f"{line}\n" for line in text]
-        owner += [number if place < len(entry) else None for place in range(len(text))]
+        owner += [number if index < len(entry) else None for index in range(len(text))]
     TYPED.write_text("".join(lines), encoding="utf-8")
     command = ["tc", *(["-j"] if json_of else []), "-force", "-batch", str(TYPED)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode < 0:
         return [], True
-    said: dict[int | None, str] = {}
+    complaints: dict[int | None, str] = {}
     complaint = ""
     for line in done.stderr.splitlines():
         if failed := FAILED.search(line):
-            said.setdefault(owner[int(failed[1]) - 1], complaint or "refused")
+            complaints.setdefault(owner[int(failed[1]) - 1], complaint or "refused")
             complaint = ""
         elif line.strip() and not line.startswith(IGNORED):
             complaint = complaint or line.strip()
     results: list[list[object]] = []
     for number, options in enumerate(roots(done.stdout) if json_of else classes(done.stdout)):
-        refused = said.get(number)
+        refused = complaints.get(number)
         results.append([None if refused else options, refused or ""])
     if len(results) < len(entries):  # it ended at the next entry
         results.append([None, complaint or "incomplete"])
@@ -76,24 +76,24 @@ def typed(entries: list[list[list[str]]], json_of: bool) -> tuple[list[list[obje
 
 def roots(text: str) -> list[object]:
     """Return the options of the root of each list in JSON."""
-    found: list[object] = []
+    options_of_roots: list[object] = []
     decoder, rest = json.JSONDecoder(), text.strip()
     while rest:
         value, end = decoder.raw_decode(rest)
-        found.append(next((one.get("options") for one in value if one.get("root")), None))
+        options_of_roots.append(next((entry.get("options") for entry in value if entry.get("root")), None))
         rest = rest[end:].lstrip()
-    return found
+    return options_of_roots
 
 
 def classes(text: str) -> list[object]:
     """Return the text of the class behind each line of a qdisc."""
-    found: list[object] = []
+    options_of_classes: list[object] = []
     for line in text.splitlines():
         if line.startswith("qdisc "):
-            found.append(None)
-        elif line.startswith("class ") and found:
-            found[-1] = line.partition(" root ")[2].strip()
-    return found
+            options_of_classes.append(None)
+        elif line.startswith("class ") and options_of_classes:
+            options_of_classes[-1] = line.partition(" root ")[2].strip()
+    return options_of_classes
 
 
 def all_of(entries: list[list[list[str]]]) -> list[list[object]]:
@@ -104,12 +104,12 @@ def all_of(entries: list[list[list[str]]]) -> list[list[object]]:
         groups = itertools.groupby(entries[begun : begun + BATCH], has_class)
         classes_of, alike = next(groups)
         batch, json_of = list(alike), not classes_of
-        made, crashed = typed(batch, json_of)
+        shown, crashed = typed(batch, json_of)
         if crashed:
             for entry in batch:
-                one, again = typed([entry], json_of)
-                results += [[None, "tc crashed"]] if again else one
-        results += made
+                shown_alone, again = typed([entry], json_of)
+                results += [[None, "tc crashed"]] if again else shown_alone
+        results += shown
         # If the batch ended at the class of an htb, its root is still there.
         left = ["tc", "qdisc", "del", "dev", DEVICE, "root"]
         subprocess.run(left, capture_output=True, check=False)
@@ -125,10 +125,10 @@ def main() -> None:
         for device in (DEVICE, "v1"):
             route.link("set", index=route.link_lookup(ifname=device)[0], state="up")
     entries = json.loads(LINES.read_text(encoding="utf-8"))
-    asked = ["tc", "-V"]
-    version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
-    made = {"tc": version, "kernel": os.uname().release, "lines": all_of(entries)}
-    Path(out, "lines.json").write_text(json.dumps(made), encoding="utf-8")
+    command = ["tc", "-V"]
+    version = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    result = {"tc": version, "kernel": os.uname().release, "lines": all_of(entries)}
+    Path(out, "lines.json").write_text(json.dumps(result), encoding="utf-8")
 
 
 main()

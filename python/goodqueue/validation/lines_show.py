@@ -29,9 +29,10 @@ def show(count: int, seed: int, as_json: bool, release: str | None = None) -> No
     terminal.print_table(table(result))
     for name, qdisc in result["qdiscs"].items():
         for key, heading in LISTS.items():
-            for found in qdisc["open"][key][:MOST_SHOWN]:
+            for difference in qdisc["open"][key][:MOST_SHOWN]:
                 terminal.say(
-                    f"{name}, {heading}: {found['line']}\n  tc: {found['tc']}\n  goodqueue: {found['goodqueue']}"
+                    f"{name}, {heading}: {difference['line']}\n  tc: {difference['tc']}\n"
+                    f"  goodqueue: {difference['goodqueue']}"
                 )
 
 
@@ -63,10 +64,10 @@ def markdown(result: Mapping[str, Any]) -> str:
         "\n".join(_wrapped(f"- **{name}**: {why}", "  ") for name, why in result["decisions"].items()),
     ]
     opened = [
-        f"- {heading}: `{found['line']}`"
+        f"- {heading}: `{difference['line']}`"
         for qdisc in result["qdiscs"].values()
         for key, heading in LISTS.items()
-        for found in qdisc["open"][key]
+        for difference in qdisc["open"][key]
     ]
     if opened:
         parts += ["Differences without a reason:", "\n".join(opened)]

@@ -26,8 +26,8 @@ def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
     from goodqueue.plot import style
     from goodqueue.validation import figures as plots
 
-    made = plots.scatter(validation.results), plots.error_bars(validation.results, judgement)
-    drawn = dict(zip(FIGURES, (*made, plots.windows(validation.results)), strict=True))
+    figures = plots.scatter(validation.results), plots.error_bars(validation.results, judgement)
+    drawn = dict(zip(FIGURES, (*figures, plots.windows(validation.results)), strict=True))
     for name, figure in drawn.items():
         if figure is not None:
             style.save(figure, folder, name)
@@ -39,7 +39,7 @@ def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
 
 def as_json(validation: Validation, judgement: Judgement) -> dict[str, Any]:
     """Return the object that ``validate --json`` prints and ``results.json`` holds."""
-    ids = [found.id for found in validation.results]
+    ids = [result.id for result in validation.results]
     head = {"schema": 1, "made_by": MADE_BY}
     return head | result.as_json(validation) | show.as_json(judgement, ids)
 

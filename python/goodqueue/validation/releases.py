@@ -66,45 +66,50 @@ class Discipline(TypedDict):
 
 def disciplines() -> list[Discipline]:
     """Return each discipline that Linux has, in the registry's order."""
-    told = json.loads(_goodqueue.linux())
-    names: list[str] = told["releases"]
+    linux = json.loads(_goodqueue.linux())
+    names: list[str] = linux["releases"]
     beside = [cell.scenario["bottleneck"]["qdisc"].split()[0] for cell in cells.load().cells]
-    found = []
-    for one in told["disciplines"]:
-        first, changed = names.index(one["since"]), {change["release"] for change in one["changes"]}
+    all_disciplines = []
+    for discipline in linux["disciplines"]:
+        first, changed = names.index(discipline["since"]), {change["release"] for change in discipline["changes"]}
         # Releases with the same number have the same law.
         laws = [sum(name in changed for name in names[: at + 1]) for at in range(len(names))]
         releases = {}
         for at, name in enumerate(names):
             shows = [
                 trace
-                for trace, kernel in _traces(one["name"]).items()
+                for trace, kernel in _traces(discipline["name"]).items()
                 if at >= first
-                and (laws[names.index(kernel or one["since"])] == laws[at] or (name == "6.12" and trace in OF_6_12_TOO))
+                and (
+                    laws[names.index(kernel or discipline["since"])] == laws[at]
+                    or (name == "6.12" and trace in OF_6_12_TOO)
+                )
             ]
             new = "absent" if at < first else "first" if at == first else "changed" if name in changed else "same"
-            changes = [change["what"] for change in one["changes"] if change["release"] == name]
-            kernel_cells = beside.count(one["name"]) if name == KERNEL_ENGINE and at >= first else 0
+            changes = [change["what"] for change in discipline["changes"] if change["release"] == name]
+            kernel_cells = beside.count(discipline["name"]) if name == KERNEL_ENGINE and at >= first else 0
             releases[name] = Cell(
                 law=new,
                 changes=changes,
                 traces=shows,
-                test=TESTS.get(one["name"], {}).get(name),
+                test=TESTS.get(discipline["name"], {}).get(name),
                 kernel_cells=kernel_cells,
             )
-        found.append(Discipline(name=one["name"], since=one["since"], releases=releases))
-    return found
+        all_disciplines.append(Discipline(name=discipline["name"], since=discipline["since"], releases=releases))
+    return all_disciplines
 
 
-def table(found: list[Discipline]) -> Table:
-    """Return the table of ``found``, with one line below it per change."""
-    names = list(found[0]["releases"])
-    rows = [[one["name"], *(_text(one["releases"][name]) for name in names)] for one in found]
+def table(disciplines: list[Discipline]) -> Table:
+    """Return the table of ``disciplines``, with one line below it per change."""
+    names = list(disciplines[0]["releases"])
+    rows = [
+        [discipline["name"], *(_text(discipline["releases"][name]) for name in names)] for discipline in disciplines
+    ]
     notes = [
-        f"{one['name']}, Linux {name}: {change}."
-        for one in found
+        f"{discipline['name']}, Linux {name}: {change}."
+        for discipline in disciplines
         for name in names
-        for change in one["releases"][name]["changes"]
+        for change in discipline["releases"][name]["changes"]
     ]
     how = (
         "A trace is one of golden/ (goodqueue replay), and a cell one of goodqueue validate. [linux] release chooses "

@@ -96,7 +96,7 @@ def _of_hop(record: Record, hop: str | None) -> Record:
     """Return ``record`` with the queue of ``hop``, a link, in place of the bottleneck's. Unchanged if it is None."""
     if hop is None:
         return record
-    (queue,) = (one for one in record.get("hops", []) if one["name"] == hop)
+    (queue,) = (hop_record for hop_record in record.get("hops", []) if hop_record["name"] == hop)
     return {**record, "queues": {**record["queues"], "down": cast("Queue", queue)}}
 
 
@@ -122,9 +122,9 @@ def _completion_ms(record: Record, name: str) -> float | None:
 
 def kernel_of(records: Sequence[Record]) -> dict[str, str]:
     """Return the kernel engine's description of itself in ``records``."""
-    said: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]
+    kernels: list[Mapping[str, Any]] = [record.get("kernel") or {} for record in records]
     return {
-        key: ", ".join(sorted({str(one[key]) for one in said if one.get(key)})) or "unknown"
+        key: ", ".join(sorted({str(kernel[key]) for kernel in kernels if kernel.get(key)})) or "unknown"
         for key in ("release", "tc", "where")
     }
 
@@ -155,15 +155,15 @@ def as_json(validation: Validation) -> dict[str, Any]:
 
 
 def _side_json(side: Side) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    side_json: dict[str, Any] = {
         "values": {key: list(values) for key, values in side.values.items()},
         "flows_mbps": [list(flows) for flows in side.flows_mbps],
     }
     if side.cwnd:
-        found["cwnd"] = [{"time_s": list(times), "packets": list(cwnd)} for times, cwnd in side.cwnd]
+        side_json["cwnd"] = [{"time_s": list(times), "packets": list(cwnd)} for times, cwnd in side.cwnd]
     if side.completions_ms:
-        found["completions_ms"] = {name: list(values) for name, values in side.completions_ms.items()}
-    return found
+        side_json["completions_ms"] = {name: list(values) for name, values in side.completions_ms.items()}
+    return side_json
 
 
 def from_json(data: Mapping[str, Any]) -> Validation:
@@ -179,9 +179,9 @@ def from_json(data: Mapping[str, Any]) -> Validation:
         )
         for cell in data["cells"]
     ]
-    own = {key: data[key] for key in ("date", "version", "build", "kernel", "quick", "seeds")}
+    facts = {key: data[key] for key in ("date", "version", "build", "kernel", "quick", "seeds")}
     drawn = Draw(**data["drawn"]) if data.get("drawn") else None
-    return Validation(**own, results=results, drawn=drawn)
+    return Validation(**facts, results=results, drawn=drawn)
 
 
 def _side_from(data: Mapping[str, Any]) -> Side:

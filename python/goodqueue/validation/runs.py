@@ -19,55 +19,55 @@ COSTS = {"sim": 0.015, "again": 0.015, "kernel": 0.97}
 """The approximate share of the work in each part. `again` is the simulator with other seeds."""
 
 
-def check(wanted: Set, on: Sequence[str]) -> None:
+def check(cell_set: Set, on: Sequence[str]) -> None:
     """Raise UserError if one of the engines ``on`` cannot run a cell, before anything runs."""
-    for cell in wanted.cells:
+    for cell in cell_set.cells:
         for engine in on:
             engines.check(engine, cell.scenario)
 
 
 def carry_out(
-    wanted: Set,
+    cell_set: Set,
     store: Store | None,
     workers: int | None = None,
     progress: running.Progress | None = None,
     on: Sequence[str] = result.ENGINES,
 ) -> Validation:
-    """Execute the runs of ``wanted`` that ``store`` lacks, and return the measurements of all runs.
+    """Execute the runs of ``cell_set`` that ``store`` lacks, and return the measurements of all runs.
 
     ``on`` are the simulator and the kernel engine, perhaps with a release of Linux.
 
     Raises UserError if an engine fails, OSError if a record cannot be written.
     """
-    found = _parts(wanted, store, workers, progress, on, COSTS)
-    about = result.kernel_of(found["kernel"])
+    by_engine = _parts(cell_set, store, workers, progress, on, COSTS)
+    about = result.kernel_of(by_engine["kernel"])
     about |= _made_by(about["where"], engines.release(on[1]))
-    own = _by_cell(wanted, found)
-    sides = zip(*(own[part] for part in ("sim", "kernel", "again")), strict=True)
-    results = [result.of_records(cell, *records) for cell, records in zip(wanted.cells, sides, strict=True)]
-    return _validation(wanted, about, results)
+    by_part = _by_cell(cell_set, by_engine)
+    sides = zip(*(by_part[part] for part in ("sim", "kernel", "again")), strict=True)
+    results = [result.of_records(cell, *records) for cell, records in zip(cell_set.cells, sides, strict=True)]
+    return _validation(cell_set, about, results)
 
 
 def carry_out_again(
     earlier: Validation,
-    wanted: Set,
+    cell_set: Set,
     store: Store | None,
     workers: int | None = None,
     progress: running.Progress | None = None,
 ) -> Validation:
-    """Execute the simulator's runs of ``wanted`` that ``store`` lacks, beside the kernel's numbers in ``earlier``.
+    """Execute the simulator's runs of ``cell_set`` that ``store`` lacks, beside the kernel's numbers in ``earlier``.
 
-    ``wanted`` is the set of `again.cells_of` for ``earlier``. Raises UserError if the simulator fails, OSError if a
+    ``cell_set`` is the set of `again.cells_of` for ``earlier``. Raises UserError if the simulator fails, OSError if a
     record cannot be written.
     """
-    own = _by_cell(wanted, _parts(wanted, store, workers, progress, ("sim",), {"sim": 0.5, "again": 0.5}))
-    cells = zip(wanted.cells, earlier.results, own["sim"], own["again"], strict=True)
+    by_part = _by_cell(cell_set, _parts(cell_set, store, workers, progress, ("sim",), {"sim": 0.5, "again": 0.5}))
+    cells = zip(cell_set.cells, earlier.results, by_part["sim"], by_part["again"], strict=True)
     results = [result.beside(before, cell, sim, again) for cell, before, sim, again in cells]
-    return _validation(wanted, earlier.kernel, results)
+    return _validation(cell_set, earlier.kernel, results)
 
 
 def _parts(
-    wanted: Set,
+    cell_set: Set,
     store: Store | None,
     workers: int | None,
     progress: running.Progress | None,
@@ -75,30 +75,30 @@ def _parts(
     costs: Mapping[str, float],
 ) -> dict[str, list[Record]]:
     """Return the records of each part in ``costs``, in the order of cells and seeds."""
-    found: dict[str, list[Record]] = {}
+    by_part: dict[str, list[Record]] = {}
     begun = 0.0
     for part, share in costs.items():
-        seeds = wanted.other_seeds if part == "again" else wanted.seeds
-        scenarios = [{**cell.scenario, "seed": seed} for cell in wanted.cells for seed in seeds]
+        seeds = cell_set.other_seeds if part == "again" else cell_set.seeds
+        scenarios = [{**cell.scenario, "seed": seed} for cell in cell_set.cells for seed in seeds]
         runs = [identity.of(on[part == "kernel"], scenario) for scenario in scenarios]
         shown = completing.part(progress or (lambda _: None), begun, share)
-        found[part] = _records(runs, store, workers, shown)
+        by_part[part] = _records(runs, store, workers, shown)
         begun += share
-    return found
+    return by_part
 
 
-def _by_cell(wanted: Set, parts: Mapping[str, Sequence[Record]]) -> dict[str, list[Sequence[Record]]]:
+def _by_cell(cell_set: Set, parts: Mapping[str, Sequence[Record]]) -> dict[str, list[Sequence[Record]]]:
     """Return the records of each part, cell by cell."""
-    count = len(wanted.seeds)
-    starts = range(0, len(wanted.cells) * count, count)
+    count = len(cell_set.seeds)
+    starts = range(0, len(cell_set.cells) * count, count)
     return {part: [records[start : start + count] for start in starts] for part, records in parts.items()}
 
 
-def _validation(wanted: Set, kernel: Mapping[str, str], results: Sequence[result.Result]) -> Validation:
+def _validation(cell_set: Set, kernel: Mapping[str, str], results: Sequence[result.Result]) -> Validation:
     from goodqueue._goodqueue import VERSION
 
     today = datetime.now(UTC).date().isoformat()
-    return Validation(today, VERSION, build(), kernel, wanted.quick, tuple(wanted.seeds), results, wanted.drawn)
+    return Validation(today, VERSION, build(), kernel, cell_set.quick, tuple(cell_set.seeds), results, cell_set.drawn)
 
 
 def _made_by(where: str, release: str | None) -> dict[str, str]:
@@ -111,14 +111,14 @@ def _made_by(where: str, release: str | None) -> dict[str, str]:
 
 def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: running.Progress) -> list[Record]:
     """Return the records of ``runs``, which are all of one engine. Runs that are not stored are executed."""
-    found: dict[str, Record] = {}
+    records: dict[str, Record] = {}
 
-    def seen(one: Run, text: str) -> None:
-        found[one.key] = json.loads(text)
+    def seen(run: Run, text: str) -> None:
+        records[run.key] = json.loads(text)
 
     @contextmanager
     def missing(count: int) -> Iterator[running.Progress]:
         yield lambda share: progress(1 - (1 - share) * count / len(runs))
 
     completing.complete(store, runs, executors.local(workers), seen, missing)
-    return [found[one.key] for one in runs]
+    return [records[run.key] for run in runs]

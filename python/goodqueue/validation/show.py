@@ -40,61 +40,63 @@ def headline(validation: Validation, judgement: Judgement) -> list[str]:
     """Return the overall figures in sentences. The figure that chance gives is in brackets."""
     overall, chance = judgement.overall, judgement.chance
 
-    def told(value: float | None, by_chance: float | None, digits: int) -> str:
+    def with_chance(value: float | None, by_chance: float | None, digits: int) -> str:
         """Return a figure, followed by that of the simulator against itself."""
         return number(value, digits) + (f" ({number(by_chance, digits)})" if by_chance is not None else "")
 
     def figure(key: str, digits: int = 3) -> str:
-        return told(getattr(overall, key), getattr(chance, key) if chance else None, digits)
+        return with_chance(getattr(overall, key), getattr(chance, key) if chance else None, digits)
 
     def agreeing(what: str) -> str:
         """Return the number of cells in which a count agrees, and of the cells that are judged."""
         ours, *theirs = (
-            f"{getattr(found, f'{what}_agree')} of {getattr(found, f'{what}_judged')}"
-            for found in (overall, chance)
-            if found
+            f"{getattr(summary, f'{what}_agree')} of {getattr(summary, f'{what}_judged')}"
+            for summary in (overall, chance)
+            if summary
         )
-        return ours + "".join(f" ({one})" for one in theirs)
+        return ours + "".join(f" ({their})" for their in theirs)
 
     by_chance = chance.delay_spread_ln if chance else {}
-    spread = "".join(f", {name} {told(v, by_chance.get(name), 3)}" for name, v in overall.delay_spread_ln.items())
+    spread = "".join(
+        f", {name} {with_chance(v, by_chance.get(name), 3)}" for name, v in overall.delay_spread_ln.items()
+    )
     off = [abs(cell.delay_mean_ln.mean) if cell.delay_mean_ln else -1.0 for cell in judgement.cells]
     where = f" in {validation.results[off.index(max(off))].id}" if spread else ""
     shares = f"Jain's index: {figure('jain')}; goodput by flow: {figure('flow_goodput_percent', 1)} % apart"
     tail = f"95th percentile: median {figure('delay_p95_ln')}"
-    said = [
+    lines = [
         f"Mean delay: median |ln(sim / kernel)| {figure('delay_mean_ln')}{spread}{where}; {tail}.",
         f"Utilisation: mean |sim - kernel| {figure('utilisation_points', 2)} points; {shares}.",
         f"Within a factor of {FACTOR:g}: drops in {agreeing('drops')} cells, marks in {agreeing('marks')}.",
     ]
     if overall.cwnd_area is not None:
-        said.append(f"Congestion window of a lone flow: {figure('cwnd_area', 2)} of its area lies between the curves.")
+        lines.append(f"Congestion window of a lone flow: {figure('cwnd_area', 2)} of its area lies between the curves.")
     if overall.completion_ln is not None:
-        said.append(f"Completion times of transfers: median |ln(sim / kernel)| {figure('completion_ln')}.")
+        lines.append(f"Completion times of transfers: median |ln(sim / kernel)| {figure('completion_ln')}.")
     if overall.recovery_s is not None:
-        said.append(f"Back at its window after a burst: mean |sim - kernel| {figure('recovery_s', 2)} s.")
+        lines.append(f"Back at its window after a burst: mean |sim - kernel| {figure('recovery_s', 2)} s.")
     if chance is not None:
-        said.append("In brackets what is chance: the simulator against itself under other seeds.")
+        lines.append("In brackets what is chance: the simulator against itself under other seeds.")
     if overall.delay_half_width_ln is not None:
-        said.append(
+        lines.append(
             f"{len(validation.seeds)} seeds leave the mean delay of one cell open by "
             f"{number(overall.delay_half_width_ln, 3)} either way (half of a 95 % interval of ln, median of the cells)."
         )
     groups = (judgement.by_qdisc, judgement.by_change if _share_changes(judgement) else {})
     worst = [text for text in map(_worst, groups) if text]
-    return [*said, f"Farthest off in mean delay: {', '.join(worst)}."] if worst else said
+    return [*lines, f"Farthest off in mean delay: {', '.join(worst)}."] if worst else lines
 
 
 def _share_changes(judgement: Judgement) -> bool:
     """Return whether several cells share a change. Each cell of a drawn set has its own."""
-    return any(found.cells > 1 for found in judgement.by_change.values())
+    return any(summary.cells > 1 for summary in judgement.by_change.values())
 
 
 def _worst(groups: Mapping[str, Summary]) -> str:
-    known = [(found.delay_mean_ln, name) for name, found in groups.items() if found.delay_mean_ln is not None]
-    if len(known) < 2:
+    worst = [(group.delay_mean_ln, name) for name, group in groups.items() if group.delay_mean_ln is not None]
+    if len(worst) < 2:
         return ""
-    error, name = max(known)
+    error, name = max(worst)
     return f"{name} ({number(error, 3)})"
 
 
@@ -102,21 +104,21 @@ def cells_table(validation: Validation, judgement: Judgement) -> Table:
     """Return one row per cell: each measure on both engines, and the error."""
     results = validation.results
     digits = {
-        key: decimals(found.value for result in results for found in _both(result, key) if found)
+        key: decimals(middle.value for result in results for middle in _both(result, key) if middle)
         for key in ("delay_mean_ms", "delay_p95_ms")
     }
     rows = [
         [
             result.id,
-            *(_between(found, digits["delay_mean_ms"]) for found in _both(result, "delay_mean_ms")),
+            *(_between(middle, digits["delay_mean_ms"]) for middle in _both(result, "delay_mean_ms")),
             _signed(errors.delay_mean_ln, 2),
-            *(number(_middle(found), digits["delay_p95_ms"]) for found in _both(result, "delay_p95_ms")),
+            *(number(_middle(middle), digits["delay_p95_ms"]) for middle in _both(result, "delay_p95_ms")),
             _signed(errors.delay_p95_ln, 2),
-            *(number(_middle(found), 1) for found in _both(result, "utilisation_percent")),
+            *(number(_middle(middle), 1) for middle in _both(result, "utilisation_percent")),
             _signed(errors.utilisation_points, 1),
             *_counts(result, "dropped", errors.drops_ln),
             *_counts(result, "marked", errors.marks_ln),
-            *(number(_middle(found), 3) for found in _both(result, "jain_goodput")),
+            *(number(_middle(middle), 3) for middle in _both(result, "jain_goodput")),
             number(_mean(errors.flow_goodput_percent), 1),
             number(_mean(errors.cwnd_area), 2),
         ]
@@ -132,15 +134,15 @@ def _both(result: Result, key: str) -> list[Median | None]:
     return [result.sim.median(key), result.kernel.median(key)]
 
 
-def _middle(found: Median | None) -> float | None:
-    return None if found is None else found.value
+def _middle(median: Median | None) -> float | None:
+    return None if median is None else median.value
 
 
-def _between(found: Median | None, digits: int) -> str:
+def _between(median: Median | None, digits: int) -> str:
     """Return a median, followed by the ends of its interval if they differ as shown."""
-    if found is None:
+    if median is None:
         return "–"
-    middle, low, high = (number(value, digits) for value in (found.value, found.low, found.high))
+    middle, low, high = (number(value, digits) for value in (median.value, median.low, median.high))
     return f"{middle} [{low} – {high}]" if low != high else middle
 
 
@@ -157,7 +159,7 @@ def _signed(estimate: Estimate | None, digits: int) -> str:
 
 
 def _counts(result: Result, key: str, ratio_ln: float | None) -> list[str]:
-    sim, kernel = (_between(found, 0) for found in _both(result, key))
+    sim, kernel = (_between(middle, 0) for middle in _both(result, key))
     return [sim, kernel + ("" if ratio_ln is None or agree(ratio_ln) else " !")]
 
 
@@ -183,7 +185,7 @@ def recoveries_table(validation: Validation, judgement: Judgement) -> Table | No
     rows = [
         [
             result.id,
-            *(number(_middle(found), 1) for found in _both(result, "recovery_s")),
+            *(number(_middle(middle), 1) for middle in _both(result, "recovery_s")),
             _signed(errors.recovery_s, 1),
         ]
         for result, errors in zip(validation.results, judgement.cells, strict=True)
@@ -196,8 +198,8 @@ def recoveries_table(validation: Validation, judgement: Judgement) -> Table | No
 
 def tables(validation: Validation, judgement: Judgement) -> list[Table]:
     """Return all tables, the summary last."""
-    found = [transfers_table(validation, judgement), recoveries_table(validation, judgement)]
-    some = [table for table in found if table is not None]
+    optional = [transfers_table(validation, judgement), recoveries_table(validation, judgement)]
+    some = [table for table in optional if table is not None]
     return [cells_table(validation, judgement), *some, groups_table(judgement)]
 
 
@@ -210,17 +212,17 @@ def groups_table(judgement: Judgement) -> Table:
     rows = [
         {
             "cells of": name,
-            "cells": str(found.cells),
-            "delay mean\nln": number(found.delay_mean_ln, 3),
-            "p95\nln": number(found.delay_p95_ln, 3),
-            "used\npoints": number(found.utilisation_points, 2),
-            "drops\nagree": _share(found.drops_agree, found.drops_judged),
-            "marks\nagree": _share(found.marks_agree, found.marks_judged),
-            "Jain": number(found.jain, 3),
-            "flows\napart %": number(found.flow_goodput_percent, 1),
-            "cwnd\narea": number(found.cwnd_area, 2),
+            "cells": str(group.cells),
+            "delay mean\nln": number(group.delay_mean_ln, 3),
+            "p95\nln": number(group.delay_p95_ln, 3),
+            "used\npoints": number(group.utilisation_points, 2),
+            "drops\nagree": _share(group.drops_agree, group.drops_judged),
+            "marks\nagree": _share(group.marks_agree, group.marks_judged),
+            "Jain": number(group.jain, 3),
+            "flows\napart %": number(group.flow_goodput_percent, 1),
+            "cwnd\narea": number(group.cwnd_area, 2),
         }
-        for name, found in groups.items()
+        for name, group in groups.items()
     ]
     notes = ["Delays: median over the cells; all else: mean. Agree: cells of those that are judged."]
     return Table.of("How far apart, by qdisc and by what departs from the base", rows, notes, ("cells of",))
@@ -252,20 +254,20 @@ def as_json(judgement: Judgement, ids: Sequence[str]) -> dict[str, Any]:
         "few": FEW,
         "overall": asdict(judgement.overall),
         "chance": asdict(judgement.chance) if judgement.chance else None,
-        "by_qdisc": {name: asdict(found) for name, found in judgement.by_qdisc.items()},
-        "by_change": {name: asdict(found) for name, found in judgement.by_change.items()},
-        "errors": {id_: _errors_json(found) for id_, found in zip(ids, judgement.cells, strict=True)},
+        "by_qdisc": {name: asdict(summary) for name, summary in judgement.by_qdisc.items()},
+        "by_change": {name: asdict(summary) for name, summary in judgement.by_change.items()},
+        "errors": {id_: _errors_json(cell) for id_, cell in zip(ids, judgement.cells, strict=True)},
     }
 
 
-def _errors_json(found: Any) -> dict[str, Any]:
-    return {field.name: _number_json(getattr(found, field.name)) for field in fields(found)}
+def _errors_json(errors: Any) -> dict[str, Any]:
+    return {field.name: _number_json(getattr(errors, field.name)) for field in fields(errors)}
 
 
 def _number_json(value: Mapping[str, Estimate] | Estimate | float | None) -> Any:
     """Return an estimate as an object, several by name, and an infinite ratio (one count is 0) as a word."""
     if isinstance(value, Mapping):
-        return {name: _number_json(one) for name, one in value.items()}
+        return {name: _number_json(part) for name, part in value.items()}
     if isinstance(value, Estimate):
         ci = None if value.half_width is None else [value.low, value.high]
         return {"mean": value.mean, "ci": ci, "n": value.n}

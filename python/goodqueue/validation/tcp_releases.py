@@ -90,30 +90,34 @@ def features() -> list[Feature]:
     stacks = json.loads(_goodqueue.stacks())
     names: list[str] = json.loads(_goodqueue.linux())["releases"]
     places = {name: stacks["names"].index(f"linux-{name}") for name in names}
-    found = []
+    features = []
     rows = {
-        row["aspect"]: {name: row["stacks"][place] for name, place in places.items()} for row in stacks["differences"]
+        row["aspect"]: {name: row["stacks"][column] for name, column in places.items()} for row in stacks["differences"]
     }
     for name, releases in (rows | SYSCTLS).items():
         if len(set(releases.values())) > 1:
-            found.append(Feature(name=name, releases=releases, scripts=SCRIPTS[name], test=TESTS.get(name)))
-    return found
+            features.append(Feature(name=name, releases=releases, scripts=SCRIPTS[name], test=TESTS.get(name)))
+    return features
 
 
-def table(found: list[Feature]) -> Table:
-    """Return the table of ``found``, with one line below it per feature and release that changed it."""
-    names = list(found[0]["releases"])
+def table(features: list[Feature]) -> Table:
+    """Return the table of ``features``, with one line below it per feature and release that changed it."""
+    names = list(features[0]["releases"])
     rows, notes = [], []
-    for one in found:
-        texts = list(one["releases"].values())
+    for feature in features:
+        texts = list(feature["releases"].values())
         changed = [
             "",
             *("changed" if text != before else "same" for before, text in pairwise(texts)),
         ]
-        proof = f"{len(one['scripts'])} script{'s' * (len(one['scripts']) > 1)}" if one["scripts"] else "unit test"
-        rows.append([one["name"], *changed, proof])
-        told = (f"{name} {text}" for name, text, new in zip(names, texts, changed, strict=True) if new != "same")
-        notes.append(f"{one['name']}: {'; '.join(told)}.")
+        proof = (
+            f"{len(feature['scripts'])} script{'s' * (len(feature['scripts']) > 1)}"
+            if feature["scripts"]
+            else "unit test"
+        )
+        rows.append([feature["name"], *changed, proof])
+        changes = (f"{name} {text}" for name, text, new in zip(names, texts, changed, strict=True) if new != "same")
+        notes.append(f"{feature['name']}: {'; '.join(changes)}.")
     how = 'stack = "linux-7.3" chooses the TCP. A script is one of crates/tcp/tests/scripts/.'
     columns = [Column(name, False) for name in ("TCP", *names, "proof")]
     return Table("TCP by release of Linux", columns, rows, [*notes, how])

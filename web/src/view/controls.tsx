@@ -2,7 +2,7 @@
 
 import { useId } from "preact/hooks";
 import { core, withoutBuffer } from "../engine/core.ts";
-import { bulkPlace, mbps, seconds, ways } from "../experiment.ts";
+import { bulkPlace, directions, mbps, seconds } from "../experiment.ts";
 import { at, type Value } from "../table.ts";
 import { change, experiment } from "../state.ts";
 import { Slider } from "./slider.tsx";
@@ -85,7 +85,7 @@ export function Controls() {
 /** The slider of the buffer. It says under which lines the buffer does not apply, and why, in the core's words. */
 function BufferSlider({ bdp, rate, rtt }: { bdp: number; rate: number; rtt: number }) {
   const id = useId();
-  const whys = experiment.value.lines.map((line) => withoutBuffer(ways(line)[0]));
+  const whys = experiment.value.lines.map((line) => withoutBuffer(directions(line)[0]));
   const isForNone = whys.every((why) => why !== undefined);
   return (
     <div>

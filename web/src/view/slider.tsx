@@ -16,7 +16,7 @@ interface Props {
 }
 
 const STEPS = 400;
-const WAYS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
+const STEP_OF_KEY: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
 /** Rounds to a whole number or to two significant digits, because a hand cannot set more. */
 function rounded(value: number, whole: boolean): number {
@@ -28,12 +28,12 @@ export function Slider({ name, value, least, most, show, whole = false, describe
   const share = Math.log(Math.min(most, Math.max(least, value)) / least) / Math.log(most / least);
   const place = Math.round(share * STEPS);
   const onKey = (event: KeyboardEvent): void => {
-    const way = WAYS[event.key];
-    if (way === undefined || event.altKey) return;
+    const change = STEP_OF_KEY[event.key];
+    if (change === undefined || event.altKey) return;
     event.preventDefault();
-    let step = place + way;
+    let step = place + change;
     // Many steps round to the same value. Without this loop the slider would not move.
-    while (step > 0 && step < STEPS && valueAt(step) === value) step += way;
+    while (step > 0 && step < STEPS && valueAt(step) === value) step += change;
     onChange(valueAt(Math.min(STEPS, Math.max(0, step))));
   };
   return (

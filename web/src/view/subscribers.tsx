@@ -1,37 +1,37 @@
-// What a provider's subscribers got: a row per plan and way, and a row per node that they share.
+// What a provider's subscribers got: a row per plan and direction, and a row per node that they share.
 
 import type { PlanSide, RunRecord } from "../record.ts";
 import { shown, standing } from "../lane-state.ts";
 import { allStates, experiment } from "../state.ts";
 import { ms, number, percent } from "./numbers.ts";
 
-const WAYS = ["down", "up"] as const;
+const DIRECTIONS = ["down", "up"] as const;
 
-const PLANS = ["Plan", "Way", "Active", "Delay p95, median ms", "Worst tenth", "Worst", "Sold Mbit/s, each", "Got, each", "Own rate limits"];
-const NODES = ["Node", "Way", "Mbit/s", "Used", "Limits"];
+const PLANS = ["Plan", "Direction", "Active", "Delay p95, median ms", "Worst tenth", "Worst", "Sold Mbit/s, each", "Got, each", "Own rate limits"];
+const NODES = ["Node", "Direction", "Mbit/s", "Used", "Limits"];
 
 /** Returns the rate that each subscriber of a plan was sold, in Mbit/s: the highest, if they differ. */
-function sold(record: RunRecord, plan: string, way: "down" | "up"): number {
-  return Math.max(...(record.isp?.subscribers ?? []).filter((one) => one.plan === plan).map((one) => one[way].sold_mbps));
+function sold(record: RunRecord, plan: string, direction: "down" | "up"): number {
+  return Math.max(...(record.isp?.subscribers ?? []).filter((subscriber) => subscriber.plan === plan).map((subscriber) => subscriber[direction].sold_mbps));
 }
 
 const each = ({ active, throughput_mbps }: PlanSide): string => number(active ? throughput_mbps / active : null, 2);
 
 function plans(record: RunRecord): string[][] {
   return (record.isp?.plans ?? []).flatMap((plan) =>
-    WAYS.map((way) => {
-      const side = plan[way];
+    DIRECTIONS.map((direction) => {
+      const side = plan[direction];
       const delay = side.delay_p95_ms;
-      return [plan.name, way, `${side.active} of ${plan.subscribers}`, ms(delay?.median), ms(delay?.worst_tenth), ms(delay?.worst), number(sold(record, plan.name, way), 1), each(side), percent(side.limiting_percent)];
+      return [plan.name, direction, `${side.active} of ${plan.subscribers}`, ms(delay?.median), ms(delay?.worst_tenth), ms(delay?.worst), number(sold(record, plan.name, direction), 1), each(side), percent(side.limiting_percent)];
     }),
   );
 }
 
 function nodes(record: RunRecord): string[][] {
   return (record.isp?.nodes ?? []).flatMap(({ name, ...sides }) =>
-    WAYS.map((way) => {
-      const { rate_mbps, throughput_mbps, limiting_percent } = sides[way];
-      return [name || "the link", way, number(rate_mbps, 1), percent((100 * throughput_mbps) / rate_mbps), percent(limiting_percent)];
+    DIRECTIONS.map((direction) => {
+      const { rate_mbps, throughput_mbps, limiting_percent } = sides[direction];
+      return [name || "the link", direction, number(rate_mbps, 1), percent((100 * throughput_mbps) / rate_mbps), percent(limiting_percent)];
     }),
   );
 }

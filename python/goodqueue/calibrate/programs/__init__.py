@@ -13,10 +13,10 @@ PROGRAMS: Sequence[Program] = (iperf3.PROGRAM, irtt.PROGRAM, ping.PROGRAM, flent
 
 def named(name: str) -> Program:
     """Return the program called ``name``."""
-    return next(one for one in PROGRAMS if one.name == name)
+    return next(program for program in PROGRAMS if program.name == name)
 
 
 def wanted(names: Sequence[str]) -> list[Program]:
     """Return the programs called ``names``, and those beside which they measure, in the order of `PROGRAMS`."""
     chosen = {named(name).beside for name in names} | set(names)
-    return [one for one in PROGRAMS if one.name in chosen]
+    return [program for program in PROGRAMS if program.name in chosen]

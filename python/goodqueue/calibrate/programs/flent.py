@@ -20,11 +20,11 @@ def _server(_: Path) -> list[str]:
 
 def _read(folder: Path) -> Told:
     text = PROGRAM.said(folder)
-    found = {key: re.search(rf"^ *{re.escape(row)} *: +([0-9.]+) ", text, re.MULTILINE) for key, row in _ROWS.items()}
-    if not any(found.values()):
-        place = str(PROGRAM.output(folder))
-        raise UserError(place, "found no summary; accepted: the output of Flent, with TCP download sum")
-    return {key: None if one is None else float(one[1]) for key, one in found.items()}
+    matches = {key: re.search(rf"^ *{re.escape(row)} *: +([0-9.]+) ", text, re.MULTILINE) for key, row in _ROWS.items()}
+    if not any(matches.values()):
+        where = str(PROGRAM.output(folder))
+        raise UserError(where, "found no summary; accepted: the output of Flent, with TCP download sum")
+    return {key: None if match is None else float(match[1]) for key, match in matches.items()}
 
 
 PROGRAM = Program(

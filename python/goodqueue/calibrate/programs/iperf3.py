@@ -16,15 +16,15 @@ def _server(_: Path) -> list[str]:
     return ["iperf3", "-s", "-1", "--json"]
 
 
-def _one(file: Path) -> Record:
-    found = list(programs.records(str(file), None, 1))
-    if not found or not found[0]["flows"]:
+def _record(file: Path) -> Record:
+    records = list(programs.records(str(file), None, 1))
+    if not records or not records[0]["flows"]:
         raise UserError(str(file), "found no stream; accepted: the output of a test that ran")
-    return found[0]
+    return records[0]
 
 
 def _read(folder: Path) -> Told:
-    client, server = _one(PROGRAM.output(folder)), _one(PROGRAM.server_output(folder))
+    client, server = _record(PROGRAM.output(folder)), _record(PROGRAM.server_output(folder))
     rtt = server["flows"][0]["rtt_ms"]
     again = client["flows"][0]["retransmitted"]
     return {

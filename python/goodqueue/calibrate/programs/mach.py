@@ -57,17 +57,17 @@ def _client(_: float, folder: Path) -> list[str]:
 def _read(folder: Path) -> Told:
     text = PROGRAM.said(folder)
     try:
-        found: Any = inputs.from_json(text[text.index("{") :])
-        down, up = found["download"], found["upload"]
+        report: Any = inputs.from_json(text[text.index("{") :])
+        down, up = report["download"], report["upload"]
         return {
-            "idle_ms": float(found["unloaded_latency_ms"]),
+            "idle_ms": float(report["unloaded_latency_ms"]),
             "loaded_ms": float(down["loaded_latency_ms"]),
             "rpm": float(down["rpm"]),
             "up_rpm": float(up["rpm"]),
         }
     except (ValueError, KeyError, TypeError):
-        place = str(PROGRAM.output(folder))
-        raise UserError(place, "found no report; accepted: the JSON that mach rpm prints") from None
+        where = str(PROGRAM.output(folder))
+        raise UserError(where, "found no report; accepted: the JSON that mach rpm prints") from None
 
 
 PROGRAM = Program(

@@ -14,10 +14,10 @@ def _client(seconds: float, _: Path) -> list[str]:
 
 
 def _read(folder: Path) -> Told:
-    found = _SUMMARY.search(PROGRAM.said(folder))
-    if found is None:
+    match = _SUMMARY.search(PROGRAM.said(folder))
+    if match is None:
         raise UserError(str(PROGRAM.output(folder)), "found no summary; accepted: the output of ping, with min/avg/max")
-    _, mean, most = (float(one) for one in found.groups())
+    _, mean, most = (float(number) for number in match.groups())
     return {"rtt_mean_ms": mean, "rtt_max_ms": most}
 
 

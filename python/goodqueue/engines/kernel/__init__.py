@@ -85,10 +85,10 @@ def place(plan: Plan, stop: threading.Event, release: str | None = None) -> Wher
 def _image(release: str | None) -> image.Image:
     """Return the image for the runs of this process. Threads that find no image wait until one of them has built it."""
     with _building:
-        wanted = image.wanted(release)
-        if (found := image.get(wanted) or image.build(release=release)).key != wanted:
-            raise UserError("kernel image", f"found {found.key}; accepted: {wanted}, or the same command once more")
-        return found
+        key = image.wanted(release)
+        if (built := image.get(key) or image.build(release=release)).key != key:
+            raise UserError("kernel image", f"found {built.key}; accepted: {key}, or the same command once more")
+        return built
 
 
 def _with_modules(system: image.Image, plan: Plan) -> image.Image:

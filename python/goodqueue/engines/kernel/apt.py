@@ -68,9 +68,9 @@ def configured(release: str, cache: Path) -> Path:
 
 def _site(release: str) -> str:
     """Return the mirror from which this machine has Debian's own packages."""
-    asked = ["apt-get", "indextargets", "--format", "$(SITE)"]
-    found = packages.ran([*asked, "Created-By: Packages", "Origin: Debian", "Label: Debian"]).stdout.split()
-    if not found:
+    command = ["apt-get", "indextargets", "--format", "$(SITE)"]
+    sites = packages.ran([*command, "Created-By: Packages", "Origin: Debian", "Label: Debian"]).stdout.split()
+    if not sites:
         accepted = "a Debian system, after apt-get update (as root)"
         raise UserError(f"kernel {release}", f"found no mirror of Debian among apt's sources; accepted: {accepted}")
-    return found[0]
+    return sites[0]

@@ -59,8 +59,8 @@ def check(direction: str, packets: Packets, snapshots: list[dict[str, Any]], dup
 def _leaf(direction: str, snapshot: dict[str, Any]) -> dict[str, Any]:
     for qdisc in snapshot["qdiscs"]:
         if qdisc["handle"] == tc.LEAF:
-            found: dict[str, Any] = qdisc
-            return found
+            leaf: dict[str, Any] = qdisc
+            return leaf
     raise UserError(f"kernel: {direction}: tc shows no qdisc {tc.LEAF}; accepted: the scenario's discipline there")
 
 

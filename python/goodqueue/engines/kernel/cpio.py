@@ -40,9 +40,9 @@ def tree(root: Path) -> Iterator[bytes]:
 def files(contents: dict[str, bytes]) -> bytes:
     """Return a whole archive of programs and other files, with the folders that contain them."""
     folders = sorted({parent.as_posix() for name in contents for parent in Path(name).parents} - {"."})
-    made = [entry(folder, stat.S_IFDIR | 0o755) for folder in folders]
-    made += [entry(name, stat.S_IFREG | 0o755, data) for name, data in sorted(contents.items())]
-    return b"".join(made) + trailer()
+    entries = [entry(folder, stat.S_IFDIR | 0o755) for folder in folders]
+    entries += [entry(name, stat.S_IFREG | 0o755, data) for name, data in sorted(contents.items())]
+    return b"".join(entries) + trailer()
 
 
 def _padded(data: bytes) -> bytes:

@@ -70,25 +70,29 @@ def _remedy(qemu: bool, built: bool) -> str | None:
 def _qemu() -> Finding:
     if (why := vm.why_not()) is not None:
         return Finding("virtual machine", why, False)
-    said = vm.said()
-    return Finding("virtual machine", f"QEMU emulator {said}" if said else f"{vm.QEMU} does not start", bool(said))
+    qemu_version = vm.said()
+    return Finding(
+        "virtual machine",
+        f"QEMU emulator {qemu_version}" if qemu_version else f"{vm.QEMU} does not start",
+        bool(qemu_version),
+    )
 
 
 def _image() -> Finding:
     try:
-        found = image.find()
+        image_found = image.find()
     except UserError as error:
         return Finding("its image", str(error), False)
-    if found is None:
+    if image_found is None:
         return Finding("its image", "none yet: the first run builds it, or goodqueue kernel image", False)
-    return Finding("its image", f"{found.key}: Linux {found.kernel}, pyroute2 {found.pyroute2}", True)
+    return Finding("its image", f"{image_found.key}: Linux {image_found.kernel}, pyroute2 {image_found.pyroute2}", True)
 
 
 def _release(name: str) -> Finding:
     """Return whether an image of a release of Linux is there, and what makes one."""
-    found = image.find(name)
-    if found is not None:
-        return Finding(f"Linux {name}", f"{found.key}: Linux {found.kernel}", True)
+    image_found = image.find(name)
+    if image_found is not None:
+        return Finding(f"Linux {name}", f"{image_found.key}: Linux {image_found.kernel}", True)
     suites = " and ".join(dict.fromkeys(releases.RELEASES[name]))
     return Finding(
         f"Linux {name}", f"no image; goodqueue kernel image --kernel {name} makes it of Debian's {suites}", False
@@ -112,8 +116,8 @@ def _host() -> tuple[Finding, Finding]:
         return Finding("this host", why, False), Finding("its qdiscs", "not tried", False)
     tried = {words.split()[0]: _why_not(_plan(words)) for words in QDISCS}
     lacking = [name for name, why in tried.items() if why is not None]
-    found = f"lacks {', '.join(lacking)}" if lacking else f"all of {', '.join(tried)}"
-    return Finding("this host", f"{release}: can build networks", True), Finding("its qdiscs", found, not lacking)
+    state = f"lacks {', '.join(lacking)}" if lacking else f"all of {', '.join(tried)}"
+    return Finding("this host", f"{release}: can build networks", True), Finding("its qdiscs", state, not lacking)
 
 
 def _why_not(plan: Plan) -> str | None:

@@ -16,16 +16,16 @@ from goodqueue.engines.kernel.sightings import Packets
 from goodqueue.record import Hop, PacketSeries, Queue, QueueSeries, Scenario, Wire, WirePackets
 
 
-def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, int]) -> Queue:
-    """Return the entry of the queue of ``link``. ``asked`` is the scenario's table of that link."""
-    begin, end = measured
+def queue(packets: Packets, link: Shaper, table: Scenario, span: tuple[int, int]) -> Queue:
+    """Return the entry of the queue of ``link``. ``table`` is the scenario's table of that link."""
+    begin, end = span
     offered, forwarded = packets.arrived(begin, end), packets.departed(begin, end)
     dropped, marked = int(np.sum(offered & ~packets.left)), int(np.sum(forwarded & packets.marked))
     delays = (packets.departure - packets.arrival)[forwarded]
     count, seconds_measured = int(np.sum(offered)), (end - begin) / 1e9
     return Queue(
-        qdisc=asked["qdisc"],
-        utilisation_percent=rounded(_used_percent(packets, link, measured)),
+        qdisc=table["qdisc"],
+        utilisation_percent=rounded(_used_percent(packets, link, span)),
         throughput_mbps=rounded(float(np.sum(packets.length[forwarded])) * 8e-6 / seconds_measured),
         delay_ms=summary(delays),
         delay_percentiles_ms=percentiles_ms(delays),
@@ -44,25 +44,25 @@ def queue(packets: Packets, link: Shaper, asked: Scenario, measured: tuple[int, 
     )
 
 
-def hop(packets: Packets, planned: Planned, asked: Scenario, measured: tuple[int, int]) -> Hop:
-    """Return the entry of a hop. ``asked`` is the scenario's table of that hop."""
-    about: dict[str, Any] = {"name": planned.name, "kind": asked["kind"], "direction": planned.direction}
-    found: Wire | Queue
+def hop(packets: Packets, planned: Planned, table: Scenario, span: tuple[int, int]) -> Hop:
+    """Return the entry of a hop. ``table`` is the scenario's table of that hop."""
+    about: dict[str, Any] = {"name": planned.name, "kind": table["kind"], "direction": planned.direction}
+    part: Wire | Queue
     if planned.link is not None:
-        found = queue(packets, planned.link, asked, measured)
+        part = queue(packets, planned.link, table, span)
     else:
-        counts = _counts(packets, planned.limit, measured)
-        found = Wire(packets=counts, loss_percent=percent(counts["lost"], counts["offered"]))
-    made: Hop = about | found  # type: ignore[assignment]
-    return made
+        counts = _counts(packets, planned.limit, span)
+        part = Wire(packets=counts, loss_percent=percent(counts["lost"], counts["offered"]))
+    entry: Hop = about | part  # type: ignore[assignment]
+    return entry
 
 
-def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> float:
+def _used_percent(packets: Packets, link: Shaper, span: tuple[int, int]) -> float:
     """Return the share of the time in which the link was sending. A packet leaves when its transmission begins.
 
     For a link whose rate changes, the result is the share of the bits that the link could have sent.
     """
-    begin, end = measured
+    begin, end = span
     rates = link.rates()
     since = np.array([nanoseconds(at_s) for at_s, _ in rates], dtype=np.int64)
     bps = np.array([rate for _, rate in rates], dtype=np.float64)
@@ -76,12 +76,12 @@ def _used_percent(packets: Packets, link: Shaper, measured: tuple[int, int]) -> 
     return 100 * float(np.sum(np.maximum(0.0, np.minimum(ends, end) - np.maximum(starts, begin)))) / (end - begin)
 
 
-def _counts(packets: Packets, limit: int, measured: tuple[int, int]) -> WirePackets:
+def _counts(packets: Packets, limit: int, span: tuple[int, int]) -> WirePackets:
     """Return what became of the packets of a wire that holds at most ``limit`` packets.
 
     netem counts packets over the limit as lost. They are the lost packets that found ``limit`` packets in the wire.
     """
-    begin, end = measured
+    begin, end = span
     arrival = np.concatenate([packets.arrival[packets.left], packets.copy_arrival])
     departure = np.concatenate([packets.departure[packets.left], packets.copy_departure])
     offered = packets.arrived(begin, end)

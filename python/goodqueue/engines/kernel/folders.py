@@ -25,36 +25,36 @@ def private(parent: Path | None = None) -> Iterator[Path]:
 
     Raises UserError if the disk is full or the folder cannot be made.
     """
-    place = parent or Path(tempfile.gettempdir())
+    base = parent or Path(tempfile.gettempdir())
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        sweep(place)
-        folder, lock = _made(place)
+        base.mkdir(parents=True, exist_ok=True)
+        sweep(base)
+        folder, lock = _made(base)
     except OSError as error:
-        raise UserError(str(error.filename or place), error.strerror or str(error)) from None
+        raise UserError(str(error.filename or base), error.strerror or str(error)) from None
     try:
         yield folder
     except OSError as error:
         # A write to a full disk does not say where; that it was here is likely.
-        if error.errno in (errno.ENOSPC, errno.EDQUOT) or str(error.filename).startswith(str(place)):
-            raise UserError(str(error.filename or place), error.strerror or str(error)) from None
+        if error.errno in (errno.ENOSPC, errno.EDQUOT) or str(error.filename).startswith(str(base)):
+            raise UserError(str(error.filename or base), error.strerror or str(error)) from None
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         os.close(lock)
 
 
-def _made(place: Path) -> tuple[Path, int]:
+def _made(base: Path) -> tuple[Path, int]:
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=MARK, dir=place))
+        folder = Path(tempfile.mkdtemp(prefix=MARK, dir=base))
         if (lock := _locked(folder)) is not None:
             return folder, lock
 
 
-def sweep(place: Path | None = None) -> None:
-    """Remove the folders in ``place`` (by default where temporary files go) that ended processes left."""
-    place = place or Path(tempfile.gettempdir())
-    for folder in place.glob(f"{MARK}*"):
+def sweep(base: Path | None = None) -> None:
+    """Remove the folders in ``base`` (by default where temporary files go) that ended processes left."""
+    base = base or Path(tempfile.gettempdir())
+    for folder in base.glob(f"{MARK}*"):
         with suppress(FileNotFoundError):  # another process was quicker to remove it
             if folder.lstat().st_uid != os.geteuid():
                 continue

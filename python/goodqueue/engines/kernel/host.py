@@ -56,8 +56,8 @@ def _attempt(plan: Plan, folder: Path, progress: Progress, stop: threading.Event
     ended = watching.watch(_command(task, results), progress, stop, name, inherited)
     if ended.status == 0:
         return None
-    said = [line for line in ended.lines if line.strip()]
-    return ended.error or (said[-1] if said else f"the laboratory ended with status {ended.status}")
+    words = [line for line in ended.lines if line.strip()]
+    return ended.error or (words[-1] if words else f"the laboratory ended with status {ended.status}")
 
 
 def path() -> str:

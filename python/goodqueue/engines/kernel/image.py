@@ -94,12 +94,12 @@ def find(release: str | None = None) -> Image | None:
 
     Without a release it is the newest image of this machine's own packages.
     """
-    made: list[tuple[int, Image]] = []
+    images: list[tuple[int, Image]] = []
     for about in cache().glob(f"*/{ABOUT}"):
         image = _read(about)
         if image is not None and (image.release == release if release else image.asked is None):
-            made.append((about.stat().st_mtime_ns, image))
-    return max(made, key=lambda one: one[0])[1] if made else None
+            images.append((about.stat().st_mtime_ns, image))
+    return max(images, key=lambda pair: pair[0])[1] if images else None
 
 
 def get(key: str) -> Image | None:
@@ -118,8 +118,8 @@ def wanted(release: str | None = None) -> str:
 
 @functools.cache
 def _first_wanted(_folder: Path, release: str | None) -> str:
-    found = find(release)
-    return found.key if found else _key(_chosen(release)[0])
+    image = find(release)
+    return image.key if image else _key(_chosen(release)[0])
 
 
 def _chosen(release: str | None) -> tuple[list[packages.Package], Path | None]:
@@ -130,11 +130,13 @@ def _chosen(release: str | None) -> tuple[list[packages.Package], Path | None]:
     if release is None:
         return packages.resolve(), None
     try:
-        own = packages.resolve()
+        packages_chosen = packages.resolve()
     except UserError:
-        own = []  # sources that lack the kernel are no obstacle to another release
-    if any(one.name == "linux-image-amd64" and one.version.startswith(f"{release}.") for one in own):
-        return own, None
+        packages_chosen = []  # sources that lack the kernel are no obstacle to another release
+    if any(
+        package.name == "linux-image-amd64" and package.version.startswith(f"{release}.") for package in packages_chosen
+    ):
+        return packages_chosen, None
     private = apt.configured(release, cache())
     return packages.resolve(private), private
 
@@ -172,15 +174,15 @@ def build(tell: Callable[[str], None] = lambda _: None, release: str | None = No
     with folders.private(cache()) as work:
         tell(f"fetching {len(chosen)} packages")
         packages.download(chosen, work, private)
-        made = work / "image"
-        root = made / "root"
+        image_folder = work / "image"
+        root = image_folder / "root"
         root.mkdir(parents=True)
         tell("unpacking")
         for package in chosen:
             _unpack(work / package.file, root)
             (work / package.file).unlink()
         tell("assembling")
-        kernel = linux.kernel(root, made / KERNEL)
+        kernel = linux.kernel(root, image_folder / KERNEL)
         if release is not None and releases.of(kernel) != release:
             raise UserError(f"kernel {release}", f"found Linux {kernel} in Debian's suite; accepted: {release}")
         linux.modules(root, kernel)
@@ -188,7 +190,7 @@ def build(tell: Callable[[str], None] = lambda _: None, release: str | None = No
         _only_needed_libraries(root)
         _run_python(root, (root / "usr/bin/python3").resolve(), "-c", "import pyroute2")
         _system(root)
-        with (made / FILES).open("wb") as file:
+        with (image_folder / FILES).open("wb") as file:
             file.writelines(cpio.tree(root))
             file.write(cpio.trailer())
         shutil.rmtree(root)
@@ -197,22 +199,22 @@ def build(tell: Callable[[str], None] = lambda _: None, release: str | None = No
             "pyroute2": _pyroute2_version(),
             "kernel": kernel,
             "asked": release if private else None,
-            "sizes": {name: (made / name).stat().st_size for name in (KERNEL, FILES)},
+            "sizes": {name: (image_folder / name).stat().st_size for name in (KERNEL, FILES)},
             "packages": [asdict(package) for package in chosen],
         }
-        (made / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
-        _publish(made, target)
+        (image_folder / ABOUT).write_text(json.dumps(about, indent=1), encoding="utf-8")
+        _publish(image_folder, target)
     image = _read(target / ABOUT)
     assert image is not None, target
     return image
 
 
-def _publish(made: Path, target: Path) -> None:
-    """Move ``made`` to ``target``. If a concurrent builder was quicker, its image is used."""
+def _publish(folder: Path, target: Path) -> None:
+    """Move ``folder`` to ``target``. If a concurrent builder was quicker, its image is used."""
     if target.exists() and _read(target / ABOUT) is None:
         shutil.rmtree(target)
     try:
-        made.rename(target)
+        folder.rename(target)
     except OSError:
         if _read(target / ABOUT) is None:
             raise
@@ -230,7 +232,7 @@ def _pyroute2_version() -> str:
 
 def _unpack(package: Path, root: Path) -> None:
     for path, member, archive in packages.members(package):
-        if not _wanted(path):
+        if not _is_in_image(path):
             continue
         target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -253,7 +255,7 @@ def _usr(link: str) -> str:
     return f"/usr{link}" if link.startswith(("/bin/", "/sbin/", "/lib/", "/lib64/")) else link
 
 
-def _wanted(path: str) -> bool:
+def _is_in_image(path: str) -> bool:
     if _PYTHON.match(path):
         parts = path.split("/")[3:]
         return not any(part in _UNUSED_PYTHON.split() or part.startswith("config-3") for part in parts) and not (
@@ -288,8 +290,8 @@ def _run_python(root: Path, python: Path, *arguments: str) -> None:
     environment = {"PYTHONHOME": str(root / "usr"), "LC_ALL": "C.UTF-8"}
     done = subprocess.run(command, env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
-        said = (done.stdout + done.stderr).strip().splitlines()
-        raise UserError("kernel image", f"the image's Python: {said[-1] if said else f'status {done.returncode}'}")
+        words = (done.stdout + done.stderr).strip().splitlines()
+        raise UserError("kernel image", f"the image's Python: {words[-1] if words else f'status {done.returncode}'}")
 
 
 def _only_needed_libraries(root: Path) -> None:
@@ -297,11 +299,11 @@ def _only_needed_libraries(root: Path) -> None:
     folder = root / LIBRARIES
     # Threads that end ask for libgcc_s by name at run time.
     users = [*root.glob("usr/bin/*"), *root.glob("usr/sbin/*"), *root.glob("usr/lib/python3.*/lib-dynload/*.so")]
-    kept = {"libgcc_s.so.1", "ld-linux-x86-64.so.2"}
+    needed = {"libgcc_s.so.1", "ld-linux-x86-64.so.2"}
     for user in users:
         if not user.is_symlink() and user.name != "busybox":
-            kept |= _needs(user, root)
-    keep = {path for name in kept for path in _links(folder / name)}
+            needed |= _needs(user, root)
+    keep = {path for name in needed for path in _links(folder / name)}
     for path in folder.iterdir():
         if path not in keep:
             path.unlink()

@@ -22,10 +22,10 @@ _LOADED = re.compile(
 
 def kernel(root: Path, target: Path) -> str:
     """Write the uncompressed kernel, which boots without unpacking itself, and return its release."""
-    found = {path: match for path in root.rglob("vmlinuz*") if (match := KERNEL.match(str(path.relative_to(root))))}
-    if len(found) != 1:
-        raise UserError("kernel image", f"found {len(found)} kernels in the packages; accepted: one")
-    ((path, match),) = found.items()
+    kernels = {path: match for path in root.rglob("vmlinuz*") if (match := KERNEL.match(str(path.relative_to(root))))}
+    if len(kernels) != 1:
+        raise UserError("kernel image", f"found {len(kernels)} kernels in the packages; accepted: one")
+    ((path, match),) = kernels.items()
     target.write_bytes(unpacked(path.read_bytes()))
     path.unlink()
     return match["old"] or match["new"]
@@ -47,8 +47,8 @@ def unpacked(kernel: bytes) -> bytes:
         return zlib.decompressobj(wbits=31).decompress(payload)
     if payload.startswith(b"\x28\xb5\x2f\xfd"):
         return _zstd(payload)
-    found = f"found a kernel whose payload begins with {payload[:4].hex()}"
-    raise UserError("kernel image", f"{found}; accepted: one that xz, gzip or zstd made")
+    problem = f"found a kernel whose payload begins with {payload[:4].hex()}"
+    raise UserError("kernel image", f"{problem}; accepted: one that xz, gzip or zstd made")
 
 
 def _zstd(payload: bytes) -> bytes:
@@ -62,16 +62,16 @@ def _zstd(payload: bytes) -> bytes:
 def modules(root: Path, release: str) -> None:
     """Keep only the modules that may be loaded, uncompressed, and write modprobe's two tables."""
     folder = root / "usr/lib/modules" / release
-    found = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
+    by_name = {path.name.split(".")[0].replace("-", "_"): path for path in folder.rglob("*.ko*")}
     contents: dict[str, bytes] = {}
-    new = {name for name in found if _LOADED.match(name)}
+    new = {name for name in by_name if _LOADED.match(name)}
     if missing := {"veth", "macvlan", "9p", "qemu_fw_cfg", "virtio_mmio", "sch_htb", "sch_netem"} - new:
         raise UserError("kernel image", f"Linux {release} has no modules {', '.join(sorted(missing))}")
     while new:
         for name in new:
-            if name not in found:
+            if name not in by_name:
                 raise UserError("kernel image", f"found no module {name}, which others depend on")
-            contents[name] = _module(found[name])
+            contents[name] = _module(by_name[name])
         new = {name for content in contents.values() for name in _depends(content)} - contents.keys()
     shutil.rmtree(folder)
     folder.mkdir()
@@ -91,8 +91,8 @@ def _module(path: Path) -> bytes:
 
 def _depends(module: bytes) -> list[str]:
     """Return the modules that ``module`` depends on, from the text of its section .modinfo."""
-    found = re.search(rb"\0depends=([\w,-]*)\0", module)
-    return [name.replace("-", "_") for name in found[1].decode().split(",") if name] if found else []
+    match = re.search(rb"\0depends=([\w,-]*)\0", module)
+    return [name.replace("-", "_") for name in match[1].decode().split(",") if name] if match else []
 
 
 def _closure(name: str, contents: dict[str, bytes]) -> list[str]:

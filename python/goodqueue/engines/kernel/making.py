@@ -34,16 +34,16 @@ def build(scenario: Scenario, release: str | None = None) -> str:
 @functools.cache
 def laboratory() -> str:
     """Return a hash of the names and bytes of every file of this package: 12 hexadecimal digits."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(path for ending in ("py", "sh") for path in _FOLDER.rglob(f"*.{ending}")):
         content = hashlib.sha256(path.read_bytes()).hexdigest()
-        found.update(f"{path.relative_to(_FOLDER).as_posix()} {content}\n".encode())
-    return found.hexdigest()[:12]
+        digest.update(f"{path.relative_to(_FOLDER).as_posix()} {content}\n".encode())
+    return digest.hexdigest()[:12]
 
 
 @functools.cache
 def _host() -> tuple[str, str, str]:
     """Return this host's kernel release, kernel build, and ``tc`` version."""
     tc = shutil.which("tc", path=host.path())
-    said = subprocess.run([tc, "-V"], check=False, capture_output=True, text=True).stdout if tc else ""
-    return os.uname().release, os.uname().version, said.strip()
+    tc_version = subprocess.run([tc, "-V"], check=False, capture_output=True, text=True).stdout if tc else ""
+    return os.uname().release, os.uname().version, tc_version.strip()

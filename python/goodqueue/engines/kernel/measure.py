@@ -58,8 +58,8 @@ def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
 
 def results(folder: Path) -> dict[str, Any]:
     """Return the laboratory's notes in ``folder``."""
-    found: dict[str, Any] = json.loads((folder / "lab.json").read_bytes())
-    return found
+    lab: dict[str, Any] = json.loads((folder / "lab.json").read_bytes())
+    return lab
 
 
 def around(middle: Middle, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings) -> Record:
@@ -83,9 +83,9 @@ class _Measuring:
             seed=self.plan.seed,
             scenario=self.scenario,
             queues=self.middle.queues(),
-            flows=[self._flow(place, flow) for place, flow in flows if not kinds()[flow.kind].is_probe],
+            flows=[self._flow(index, flow) for index, flow in flows if not kinds()[flow.kind].is_probe],
             fairness=self._fairness(),
-            apps=[found["app"] for found in self._found() if found["app"] is not None],
+            apps=[flow_result["app"] for flow_result in self._flow_reports() if flow_result["app"] is not None],
         )
         if hosts := [*self._hosts("host"), *self._hosts("server")]:
             result["hosts"] = hosts
@@ -95,7 +95,7 @@ class _Measuring:
             result["series"] = series
         return result
 
-    def _found(self) -> list[dict[str, Any]]:
+    def _flow_reports(self) -> list[dict[str, Any]]:
         """Return what the hosts measured of each flow."""
         return [self.lab["flows"][flow.name] for flow in self.plan.flows]
 
@@ -108,32 +108,32 @@ class _Measuring:
     def _goodput_mbps(self, *places: int) -> float:
         """Return the goodput of the flows at ``places`` together."""
         delivered = 0
-        for place in places:
-            journey = self.seen.journeys[place]
+        for index in places:
+            journey = self.seen.journeys[index]
             # Data that arrive after the stop were sent before it, and count in no rate.
-            after = journey.delivered(min(nanoseconds(self.plan.flows[place].stop_s), self.end) + 1)
+            after = journey.delivered(min(nanoseconds(self.plan.flows[index].stop_s), self.end) + 1)
             delivered += max(0, after - journey.delivered(self.begin))
-        measured_s = self._measured_s(*(self.plan.flows[place] for place in places))
+        measured_s = self._measured_s(*(self.plan.flows[index] for index in places))
         return rounded(delivered * 8e-6 / measured_s) if measured_s else 0.0
 
-    def _fates(self, place: int) -> tuple[int, int]:
+    def _fates(self, index: int) -> tuple[int, int]:
         """Return how many packets the flow's sender sent, and how many of them were dropped or lost on their way."""
-        packets = self.seen.paths[self.plan.flows[place].direction]
-        offered = packets.arrived(self.begin, self.end) & (packets.flow == place)
+        packets = self.seen.paths[self.plan.flows[index].direction]
+        offered = packets.arrived(self.begin, self.end) & (packets.flow == index)
         return int(np.sum(offered)), int(np.sum(offered & ~packets.left))
 
-    def _flow(self, place: int, flow: Planned) -> Flow:
-        journey = self.seen.journeys[place]
+    def _flow(self, index: int, flow: Planned) -> Flow:
+        journey = self.seen.journeys[index]
         tcp = flow.is_tcp
         sent, retransmitted, spurious = self._sent(flow) if tcp else (None, None, None)
-        offered, dropped = self._fates(place)
+        offered, dropped = self._fates(index)
         return Flow(
             name=flow.name,
             kind=flow.kind,
             direction=flow.direction,
             cc=flow.cc if tcp else None,
             start_s=rounded(flow.start_s),
-            goodput_mbps=self._goodput_mbps(place),
+            goodput_mbps=self._goodput_mbps(index),
             rtt_ms=summary(journey.rtt[self._within(journey.rtt_at)]),
             bytes_sent=sent,
             bytes_retrans=retransmitted,
@@ -149,27 +149,27 @@ class _Measuring:
 
     def _hosts(self, role: str) -> list[Host]:
         """Return the hosts that the key ``role`` of the scenario's traffic names, in its order."""
-        named: dict[str, list[int]] = {}
-        traffic = [one for one in self.scenario["traffic"] for _ in range(one["count"])]
-        for place, one in enumerate(traffic):
-            if role in one:
-                own = [] if kinds()[one["kind"]].is_probe else [place]
-                named.setdefault(one[role], []).extend(own)
-        return [self._host(name, role, places) for name, places in named.items()]
+        by_host: dict[str, list[int]] = {}
+        traffic = [source for source in self.scenario["traffic"] for _ in range(source["count"])]
+        for index, source in enumerate(traffic):
+            if role in source:
+                indices = [] if kinds()[source["kind"]].is_probe else [index]
+                by_host.setdefault(source[role], []).extend(indices)
+        return [self._host(name, role, places) for name, places in by_host.items()]
 
     def _host(self, name: str, role: str, places: list[int]) -> Host:
-        flows, fates = self.plan.flows, [self._fates(place) for place in places]
+        flows, fates = self.plan.flows, [self._fates(index) for index in places]
         goodput: dict[str, float | None] = {}
         for direction in ("down", "up"):
-            own = [place for place in places if flows[place].direction == direction]
-            goodput[direction] = self._goodput_mbps(*own) if own else None
-        rtts = [self.seen.journeys[place] for place in places]
+            of_direction = [index for index in places if flows[index].direction == direction]
+            goodput[direction] = self._goodput_mbps(*of_direction) if of_direction else None
+        rtts = [self.seen.journeys[index] for index in places]
         return Host(
             name=name,
             role=role,
             flows=len(places),
             goodput_mbps=goodput,
-            rtt_ms=summary(np.concatenate([_NONE, *(one.rtt[self._within(one.rtt_at)] for one in rtts)])),
+            rtt_ms=summary(np.concatenate([_NONE, *(journey.rtt[self._within(journey.rtt_at)] for journey in rtts)])),
             loss_percent=percent(sum(lost for _, lost in fates), sum(offered for offered, _ in fates)),
         )
 
@@ -177,7 +177,7 @@ class _Measuring:
         """Add the index of the users' hosts, in the direction of the first bulk flow."""
         direction = next((flow.direction for flow in self.plan.flows if flow.kind == BULK), "")
         goodputs = [host["goodput_mbps"].get(direction) for host in hosts if host["role"] == "host"]
-        index = jain([one for one in goodputs if one is not None])
+        index = jain([goodput for goodput in goodputs if goodput is not None])
         if index is not None:
             fairness["jain_hosts"] = index
 
@@ -201,16 +201,16 @@ class _Measuring:
         return goodput_quantiles([count * 8e-6 / (BIN_NS / 1e9) for count in counts])
 
     def _fairness(self) -> Fairness:
-        bulk = [place for place, flow in enumerate(self.plan.flows) if flow.kind == BULK]
+        bulk = [index for index, flow in enumerate(self.plan.flows) if flow.kind == BULK]
         direction = self.plan.flows[bulk[0]].direction if bulk else None
         sharing = [
-            place
-            for place in bulk
-            if self.plan.flows[place].direction == direction and self._measured_s(self.plan.flows[place]) > 0
+            index
+            for index in bulk
+            if self.plan.flows[index].direction == direction and self._measured_s(self.plan.flows[index]) > 0
         ]
-        fates = [self._fates(place) for place in sharing]
+        fates = [self._fates(index) for index in sharing]
         losses = [dropped / offered if offered else 0.0 for offered, dropped in fates]
-        return Fairness(jain_goodput=jain([self._goodput_mbps(place) for place in sharing]), jain_drops=jain(losses))
+        return Fairness(jain_goodput=jain([self._goodput_mbps(index) for index in sharing]), jain_drops=jain(losses))
 
     def _sent(self, flow: Planned) -> tuple[int | None, int | None, int | None]:
         """Return the bytes that the flow's sender sent, the bytes sent again, and the needless segments among these.
@@ -226,10 +226,10 @@ class _Measuring:
         return sent, again, needless
 
     def _series(self) -> Series | None:
-        asked = self.scenario.get("series")
-        if asked is None:
+        wanted_series = self.scenario.get("series")
+        if wanted_series is None:
             return None
-        interval = asked.get("interval")
+        interval = wanted_series.get("interval")
         every = None if interval is None else nanoseconds(seconds(interval))
         ends = [] if every is None else list(range(every, self.end + 1, every))
         result = Series(
@@ -238,17 +238,17 @@ class _Measuring:
             queues={},
             flows=[]
             if every is None
-            else [self._flow_series(place, ends, every) for place in range(len(self.plan.flows))],
+            else [self._flow_series(index, ends, every) for index in range(len(self.plan.flows))],
         )
         self.middle.add_series(result, ends)
 
-        for flow, found in zip(self.plan.flows, self._found(), strict=True):
-            if every is not None and found["series"] is not None:
-                result.setdefault(kinds()[flow.kind].series, []).append(found["series"])  # type: ignore[misc]
+        for flow, flow_result in zip(self.plan.flows, self._flow_reports(), strict=True):
+            if every is not None and flow_result["series"] is not None:
+                result.setdefault(kinds()[flow.kind].series, []).append(flow_result["series"])  # type: ignore[misc]
         return result
 
-    def _flow_series(self, place: int, ends: list[int], every: int) -> FlowSeries:
-        flow, journey = self.plan.flows[place], self.seen.journeys[place]
+    def _flow_series(self, index: int, ends: list[int], every: int) -> FlowSeries:
+        flow, journey = self.plan.flows[index], self.seen.journeys[index]
         delivered = [journey.delivered(time) for time in [0, *ends]]
         samples = [(at, tcpinfo.decode(digits)) for at, digits in self.lab["flows"][flow.name]["tcp_info"]]
         times = np.array([nanoseconds(at) for at, _ in samples], dtype=np.int64)
@@ -260,10 +260,10 @@ class _Measuring:
             nearest = int(np.argmin(np.abs(times - end)))
             return samples[nearest][1] if 2 * abs(int(times[nearest]) - end) < every else None
 
-        found = [sample(end) for end in ends]
+        by_time = [sample(end) for end in ends]
 
         def column(name: str, unit: float = 1.0) -> list[float | None]:
-            values = [None if one is None else one[name] for one in found]
+            values = [None if sampled is None else sampled[name] for sampled in by_time]
             return [value if value is None or unit == 1.0 else rounded(value * unit) for value in values]
 
         rates: list[float | None] = [

@@ -34,13 +34,15 @@ def file(system: image.Image, name: str) -> Path:
 
 
 def _version(system: image.Image) -> str:
-    return next(one.version for one in system.packages if one.name.startswith("linux-image-"))
+    return next(package.version for package in system.packages if package.name.startswith("linux-image-"))
 
 
 def wanted(plan: Plan) -> list[str]:
     """Return those of `NAMES` that ``plan`` uses."""
     lines = [
-        line for link in plan.links() for line in (*link.tc, *(one for change in link.changes for one in change.tc))
+        line
+        for link in plan.links()
+        for line in (*link.tc, *(command for change in link.changes for command in change.tc))
     ]
     return [name for name in NAMES if any(name in line for line in lines)]
 
@@ -49,7 +51,9 @@ def why_not(system: image.Image | None, name: str) -> str | None:
     """Return why there is no module ``name`` for ``system``, and none can be built here. Returns None if one can."""
     if system is not None and file(system, name).exists():
         return None
-    lacking = packages.missing_program() or next((one for one in _PROGRAMS if shutil.which(one) is None), None)
+    lacking = packages.missing_program() or next(
+        (program for program in _PROGRAMS if shutil.which(program) is None), None
+    )
     return lacking and f"found no {lacking} to build the module {name}; accepted: on Debian, as root: {INSTALL}"
 
 
@@ -71,22 +75,22 @@ def build(system: image.Image, name: str, tell: Callable[[str], None] = lambda _
         chosen = packages.resolve(private, (source, headers))
     except UserError as error:
         raise UserError(f"module {name}", f"{error}, or a newer image: {newer}") from None
-    for one in chosen:
-        if one.name in (source, headers) and one.version != _version(system):
-            found = f"found {one.name} {one.version} and an image with {_version(system)}"
-            raise UserError(f"module {name}", f"{found}; accepted: a newer image: {newer}")
+    for package in chosen:
+        if package.name in (source, headers) and package.version != _version(system):
+            problem = f"found {package.name} {package.version} and an image with {_version(system)}"
+            raise UserError(f"module {name}", f"{problem}; accepted: a newer image: {newer}")
     with folders.private(image.cache()) as work:
         tell(f"fetching {len(chosen)} packages")
         packages.download(chosen, work, private)
         root, folder = work / "root", work / "module"
         folder.mkdir()
         tell("unpacking")
-        for one in chosen:
-            if one.name == source:
-                _source(work / one.file, folder / f"sch_{name}.c")
+        for package in chosen:
+            if package.name == source:
+                _source(work / package.file, folder / f"sch_{name}.c")
             else:
-                packages.output(["dpkg-deb", "--extract", str(work / one.file), str(root)])
-            (work / one.file).unlink()
+                packages.output(["dpkg-deb", "--extract", str(work / package.file), str(root)])
+            (work / package.file).unlink()
         tell("compiling")
         _compile(root, folder, name, system.kernel)
         target.parent.mkdir(exist_ok=True)
@@ -118,8 +122,8 @@ def _compile(root: Path, folder: Path, name: str, kernel: str) -> None:
     make += [f"KBUILD_OUTPUT={headers}", f"M={folder}", "CC=gcc", *_UNUSED, "modules"]
     done = packages.ran(make, folder=folder)
     if done.returncode:
-        said = [line for line in done.stderr.splitlines() if "error" in line.lower()] or [packages.complaint(done)]
-        raise UserError(f"module {name}", f"make: {said[0]}; accepted: a compiler that builds Linux {kernel}")
+        errors = [line for line in done.stderr.splitlines() if "error" in line.lower()] or [packages.complaint(done)]
+        raise UserError(f"module {name}", f"make: {errors[0]}; accepted: a compiler that builds Linux {kernel}")
 
 
 def _use_own_libraries(root: Path) -> None:

@@ -77,9 +77,9 @@ class Monitor:
 
     def _await(self, question: str, *transient: str) -> dict[str, Any]:
         """Ask until the status is none of ``transient``, and return the last answer."""
-        while (found := self._ask(question)).get("status") in transient:
+        while (status := self._ask(question)).get("status") in transient:
             time.sleep(_LOOK_S)
-        return found
+        return status
 
     def _ask(self, command: str, *descriptors: int, **arguments: Any) -> dict[str, Any]:
         """Return the answer to ``command``. Raises ConnectionError if qemu has ended, and ValueError if it refuses."""

@@ -42,17 +42,17 @@ def missing_program() -> str | None:
     return next((name for name in ("apt-get", "apt-cache", "dpkg-deb", "dpkg") if shutil.which(name) is None), None)
 
 
-def resolve(apt: Path | None = None, wanted: Iterable[str] = WANTED) -> list[Package]:
-    """Return the packages that apt would fetch now for ``wanted``, ordered by name.
+def resolve(apt: Path | None = None, names_wanted: Iterable[str] = WANTED) -> list[Package]:
+    """Return the packages that apt would fetch now for ``names_wanted``, ordered by name.
 
     ``apt`` is the configuration of a private apt (`apt.configured`). Raises UserError if apt fails.
     """
     if (lacking := missing_program()) is not None:
         raise UserError("kernel image", f"found no {lacking}; accepted: a Debian system, whose packages make the image")
-    if (found := output(["dpkg", "--print-architecture"]).strip()) != "amd64":
-        raise UserError("kernel image", f"found a Debian system of architecture {found}; accepted: amd64")
+    if (architecture := output(["dpkg", "--print-architecture"]).strip()) != "amd64":
+        raise UserError("kernel image", f"found a Debian system of architecture {architecture}; accepted: amd64")
     names: set[str] = set()
-    new = set(wanted)
+    new = set(names_wanted)
     while new:
         names |= new
         new = _dependencies(sorted(new), apt) - names

@@ -64,18 +64,18 @@ def path(scenario: Scenario) -> Path:
     duration_s = seconds(scenario["duration"])
     bottleneck, listed = scenario["bottleneck"], scenario.get("hop") or []
     down, up = _link("bottleneck", bottleneck, duration_s), _link("bottleneck.up", bottleneck["up"], duration_s)
-    hops = [_hop(f"hop[{place}]", hop, duration_s) for place, hop in enumerate(listed)]
+    hops = [_hop(f"hop[{index}]", hop, duration_s) for index, hop in enumerate(listed)]
     for index, change in enumerate(scenario.get("change") or []):
         key = f"change[{index}]"
         if delayed := next((name for name in DELAYS if name in change), None):
             accepted = "a rate or a qdisc, as it sets delays before the run"
             raise UserError(f"{key}.{delayed}", f"found {change[delayed]}; accepted by the kernel engine: {accepted}")
         name = change.get("hop", BOTTLENECK)
-        place = next((place for place, hop in enumerate(hops) if hop.name == name), None)
-        if place is not None:
-            link = hops[place].link
+        at = next((index for index, hop in enumerate(hops) if hop.name == name), None)
+        if at is not None:
+            link = hops[at].link
             assert link is not None, "the scenario has been checked: a wire does not change"
-            hops[place] = replace(hops[place], link=_changed(key, link, change, listed[place]["qdisc"]))
+            hops[at] = replace(hops[at], link=_changed(key, link, change, listed[at]["qdisc"]))
         elif name != BOTTLENECK:
             continue  # the interface of a host
         elif change["direction"] == "down":
@@ -83,19 +83,21 @@ def path(scenario: Scenario) -> Path:
         else:
             up = _changed(key, up, change, bottleneck["up"]["qdisc"])
     rows = {direction: row_of(listed, direction) for direction in ("down", "up")}
-    lines = {place: hop.get("qdisc") for place, hop in enumerate(listed)}
+    lines = {index: hop.get("qdisc") for index, hop in enumerate(listed)}
     drains = []
     for direction, row in rows.items():
-        own = (down, bottleneck["qdisc"]) if direction == "down" else (up, bottleneck["up"]["qdisc"])
-        drains.append(sum(_own_drain_s(*own) if place is None else _hop_s(hops[place], lines[place]) for place in row))
+        own_link = (down, bottleneck["qdisc"]) if direction == "down" else (up, bottleneck["up"]["qdisc"])
+        drains.append(
+            sum(_own_drain_s(*own_link) if index is None else _hop_s(hops[index], lines[index]) for index in row)
+        )
     return Path(down, up, hops, rows, max(drains))
 
 
 def _refuse(key: str, link: dict[str, Any]) -> None:
     for name, accepted in REFUSED.items():
         if name in link:
-            found = "a cell" if name == "wifi" else quoted(link[name])
-            raise UserError(f"{key}.{name}", f"found {found}; accepted by the kernel engine: {accepted}")
+            what = "a cell" if name == "wifi" else quoted(link[name])
+            raise UserError(f"{key}.{name}", f"found {what}; accepted by the kernel engine: {accepted}")
 
 
 def interface(key: str, host: dict[str, Any], name: str, changes: list[dict[str, Any]]) -> tuple[Shaper, float]:
@@ -109,8 +111,8 @@ def interface(key: str, host: dict[str, Any], name: str, changes: list[dict[str,
         if change.get("hop") != name:
             continue
         if "rate" in change:
-            found = f"found {change['rate']} at the interface of a host"
-            raise UserError(f"change[{index}].rate", f"{found}; accepted by the kernel engine there: a qdisc")
+            problem = f"found {change['rate']} at the interface of a host"
+            raise UserError(f"change[{index}].rate", f"{problem}; accepted by the kernel engine there: a qdisc")
         link = _changed(f"change[{index}]", link, change, host["qdisc"])
     return link, _own_drain_s(link, host["qdisc"])
 
@@ -120,12 +122,12 @@ def row_of(listed: list[dict[str, Any]], direction: str) -> list[int | None]:
     names: list[str] = [BOTTLENECK]
     waiting = [hop for hop in listed if hop["direction"] == direction]
     while waiting:
-        known = [hop for hop in waiting if hop.get("after", hop.get("before")) in names]
-        for hop in known:
+        next_hops = [hop for hop in waiting if hop.get("after", hop.get("before")) in names]
+        for hop in next_hops:
             at = names.index(hop["after"]) + 1 if "after" in hop else names.index(hop["before"])
             names.insert(at, hop["name"])
-        waiting = [hop for hop in waiting if hop not in known]
-    places: dict[str, int | None] = {hop["name"]: place for place, hop in enumerate(listed)}
+        waiting = [hop for hop in waiting if hop not in next_hops]
+    places: dict[str, int | None] = {hop["name"]: index for index, hop in enumerate(listed)}
     return [places.get(name) for name in names]
 
 
@@ -197,8 +199,8 @@ def _steps(key: str, file: str, duration_s: float) -> list[tuple[float, int]]:
         if rate == 0:
             raise UserError(key, f"found a rate of 0 at {at_s:g}s in {quoted(file)}; {accepted}, all above 0")
         if following - at_s < SHORTEST_STEP_S and following < duration_s:
-            found = f"found a rate for {following - at_s:g}s at {at_s:g}s in {quoted(file)}"
-            raise UserError(key, f"{found}; {accepted}, each for {1000 * SHORTEST_STEP_S:g}ms or longer")
+            problem = f"found a rate for {following - at_s:g}s at {at_s:g}s in {quoted(file)}"
+            raise UserError(key, f"{problem}; {accepted}, each for {1000 * SHORTEST_STEP_S:g}ms or longer")
     return steps
 
 
@@ -250,8 +252,8 @@ def drain_s(line: tc.Line, rate_bps: int) -> float:
     """Return how long a full ``line`` takes to drain at ``rate_bps``, or at the line's own rate."""
     from goodqueue import _goodqueue
 
-    if (own := tc.own_rate(line)) is not None:
-        rate_bps = _goodqueue.rate_bps(own)
+    if (own_rate := tc.own_rate(line)) is not None:
+        rate_bps = _goodqueue.rate_bps(own_rate)
     if line.child is not None:
         return drain_s(tc.parse(line.child), rate_bps)
     held_s = sum(factor * seconds(line.text(name) or "0s") for name, factor in (("delay", 1), ("jitter", 4)))
@@ -263,4 +265,4 @@ def skipped(traffic: dict[str, Any], hops: Iterable[Hop]) -> list[int | None]:
     if "hops" not in traffic:
         return []
     around: list[int | None] = [] if BOTTLENECK in traffic["hops"] else [None]
-    return around + [place for place, hop in enumerate(hops) if hop.name not in traffic["hops"]]
+    return around + [index for index, hop in enumerate(hops) if hop.name not in traffic["hops"]]

@@ -56,9 +56,9 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
         )
     check_series(scenario)
-    if (asked := scenario.get("linux", {}).get("release")) and asked != release:
-        accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {asked}"
-        raise UserError("linux.release", f"found {quoted(asked)}; accepted by the kernel engine: {accepted}")
+    if (stated := scenario.get("linux", {}).get("release")) and stated != release:
+        accepted = f"{release or 'none'}, or the same release of the kernel: --kernel {stated}"
+        raise UserError("linux.release", f"found {quoted(stated)}; accepted by the kernel engine: {accepted}")
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
     for index, traffic in enumerate(scenario["traffic"]):
@@ -79,9 +79,9 @@ def expanded(scenario: Scenario) -> Scenario:
         return scenario
     written: Scenario = json.loads(_goodqueue.expanded(to_json(scenario))[0])
     names: set[str] = set()
-    for one in written["traffic"]:
-        if (name := one.get("name")) in names:
-            one["name"] = name = next(new for n in count(2) if (new := f"{name} {n}") not in names)
+    for source in written["traffic"]:
+        if (name := source.get("name")) in names:
+            source["name"] = name = next(new for n in count(2) if (new := f"{name} {n}") not in names)
         names.add(name)
     return written
 
@@ -92,67 +92,73 @@ def _buffers(scenario: Scenario, release: str | None) -> dict[str, str]:
 
     stacks = json.loads(_goodqueue.stacks())["buffers"]
     stock = stacks[f"linux-{release}" if release else STACK]
-    asked = {name: scenario.get("linux", {}).get(name) for name in stock}
-    return {name: stock[name] if text == "stock" else text for name, text in asked.items() if text}
+    stated = {name: scenario.get("linux", {}).get(name) for name in stock}
+    return {name: stock[name] if text == "stock" else text for name, text in stated.items() if text}
 
 
 def _check_disciplines(scenario: Scenario, release: str | None) -> None:
     """Refuse disciplines that are newer than ``release``. This machine's own packages count as the oldest release."""
     from goodqueue import _goodqueue
 
-    oldest, *_ = known = list(releases.RELEASES)
-    newer = known[known.index(release or oldest) + 1 :]
-    since = {one["name"]: one["since"] for one in json.loads(_goodqueue.linux())["disciplines"]}
+    oldest, *_ = known_releases = list(releases.RELEASES)
+    newer = known_releases[known_releases.index(release or oldest) + 1 :]
+    since = {discipline["name"]: discipline["since"] for discipline in json.loads(_goodqueue.linux())["disciplines"]}
     others = [
-        (f"{kind}[{place}]", one) for kind in ("host", "change") for place, one in enumerate(scenario.get(kind) or [])
+        (f"{kind}[{index}]", table)
+        for kind in ("host", "change")
+        for index, table in enumerate(scenario.get(kind) or [])
     ]
     for key, table in [*links(scenario), *others]:
-        told = table.get("qdisc", "")
-        for leaf in dict.fromkeys(trees.leaves(told) if trees.is_tree(told) else [told] if told else []):
+        qdisc = table.get("qdisc", "")
+        for leaf in dict.fromkeys(trees.leaves(qdisc) if trees.is_tree(qdisc) else [qdisc] if qdisc else []):
             line: str | None = leaf
             while line is not None:
                 name, line = (parsed := tc.parse(line)).name, parsed.child
                 if (first := since.get(name)) in newer:
-                    found = f"found {quoted(name)}, which Linux {release or oldest} does not have"
+                    problem = f"found {quoted(name)}, which Linux {release or oldest} does not have"
                     accepted = f"--kernel {first}, or another"
-                    raise UserError(f"{key}.qdisc", f"{found}; accepted by the kernel engine: {accepted}")
+                    raise UserError(f"{key}.qdisc", f"{problem}; accepted by the kernel engine: {accepted}")
 
 
 def _ecn(scenario: Scenario) -> dict[str, dict[str, str]]:
     """Return the sysctls of ECN by side, as far as the scenario says them. Linux has one setting for a namespace."""
-    asked = {
-        f"traffic[{index}].ecn": one.get("ecn", False)
-        for index, one in enumerate(scenario["traffic"])
-        if kinds()[one["kind"]].is_tcp
+    by_key = {
+        f"traffic[{index}].ecn": source.get("ecn", False)
+        for index, source in enumerate(scenario["traffic"])
+        if kinds()[source["kind"]].is_tcp
     }
-    is_accurate = "accecn" in asked.values()
-    for key, ecn in asked.items() if is_accurate else ():
+    is_accurate = "accecn" in by_key.values()
+    for key, ecn in by_key.items() if is_accurate else ():
         if ecn != "accecn":
             raise UserError(
                 key, f'found {quoted(ecn)} beside "accecn"; accepted by the kernel engine: "accecn" for all TCP'
             )
-    found: dict[str, dict[str, str]] = {}
+    by_side: dict[str, dict[str, str]] = {}
     for role, side in SIDE_OF.items():
         for name in ("tcp_ecn", "tcp_ecn_option"):
             values: set[int | None] = {
-                _sysctl(scenario, one, role, name) for one in scenario["traffic"] if kinds()[one["kind"]].is_tcp
+                _sysctl(scenario, source, role, name)
+                for source in scenario["traffic"]
+                if kinds()[source["kind"]].is_tcp
             }
             if is_accurate and name == "tcp_ecn":  # accepts AccECN, and asks for it
                 values = values - {None}
                 values.add(3)
             if len(values) > 1:
-                said = " and ".join(sorted("none" if value is None else str(value) for value in values))
-                raise UserError(name, f"found {said} of a {role}; accepted by the kernel engine: one value per role")
+                found_values = " and ".join(sorted("none" if value is None else str(value) for value in values))
+                raise UserError(
+                    name, f"found {found_values} of a {role}; accepted by the kernel engine: one value per role"
+                )
             if (value := next(iter(values), None)) is not None:
-                found.setdefault(side, {})[name] = str(value)
-    return found
+                by_side.setdefault(side, {})[name] = str(value)
+    return by_side
 
 
 def _sysctl(scenario: Scenario, traffic: Scenario, role: str, name: str) -> int | None:
     """Return the sysctl ``name`` of the host that is ``role`` in ``traffic``, if the scenario says it."""
-    tables = [one for one in scenario.get("host") or [] if one["role"] == role]
-    own = [one for one in tables if "name" in one and one["name"] == traffic.get(role)]
-    host: dict[str, Any] = next(iter(own or [one for one in tables if "name" not in one]), {})
+    tables = [host_table for host_table in scenario.get("host") or [] if host_table["role"] == role]
+    named_tables = [table for table in tables if "name" in table and table["name"] == traffic.get(role)]
+    host: dict[str, Any] = next(iter(named_tables or [table for table in tables if "name" not in table]), {})
     value: int | None = host.get(name, scenario.get("linux", {}).get(name))
     return value
 
@@ -182,18 +188,16 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
         [Route(rtt_s, paths.skipped(traffic, path.hops)) for rtt_s in _rtts_s(outline)]
         for outline, traffic in zip(outlines, described, strict=True)
     ]
-    different = {(route.rtt_s, tuple(route.skips)): route for own in chosen for route in own}
+    different = {(route.rtt_s, tuple(route.skips)): route for of_flow in chosen for route in of_flow}
     routes = sorted(different.values(), key=lambda route: route.rtt_s)
     if len(routes) > MOST_ROUTES:
-        found = f"{len(routes)} distinct RTTs" + (
-            " and choices of hops" if any(route.skips for route in routes) else ""
-        )
-        raise UserError("traffic.rtt", f"found {found}; accepted by the {engine} engine: at most {MOST_ROUTES}")
+        what = f"{len(routes)} distinct RTTs" + (" and choices of hops" if any(route.skips for route in routes) else "")
+        raise UserError("traffic.rtt", f"found {what}; accepted by the {engine} engine: at most {MOST_ROUTES}")
     flows = []
     addresses = own_addresses(outlines)
     hosts = zip(_hosts(outlines, "host"), _hosts(outlines, "server"), strict=True)
-    for outline, own, (user, server) in zip(outlines, chosen, hosts, strict=True):
-        places = [routes.index(route) for route in own]
+    for outline, routes_of_flow, (user, server) in zip(outlines, chosen, hosts, strict=True):
+        places = [routes.index(route) for route in routes_of_flow]
         about = {"route": places[0], "routes": places if len(places) > 1 else [], "user": user, "server": server}
         about["addresses"] = {
             side: outline[role] for role, side in SIDE_OF.items() if outline.get(role) in addresses[side]
@@ -217,7 +221,10 @@ def lay_out(scenario: Scenario, path: paths.Path, engine: str = "kernel", releas
         stacks=[stack for stack, _ in stacks],
         buffers=_buffers(scenario, release),
         ecn=_ecn(scenario),
-        networks={side: [str(one) for one in collapse_addresses(own.values())] for side, own in addresses.items()},
+        networks={
+            side: [str(network) for network in collapse_addresses(address.values())]
+            for side, address in addresses.items()
+        },
     )
     _check_rates(scenario, planned, engine)
     return planned
@@ -242,13 +249,13 @@ def _rtts_s(outline: dict[str, Any]) -> list[float]:
     if most is None or most == least:
         return [least]
     step = (most - least) / RTT_STEPS
-    return [least + step * (place + 0.5) for place in range(RTT_STEPS)]
+    return [least + step * (index + 0.5) for index in range(RTT_STEPS)]
 
 
 def _hosts(outlines: list[dict[str, Any]], key: str) -> list[int]:
     """Return the number of each flow's host, from 1: its own, or that of the first flow that names the same ``key``."""
     numbers: dict[str | int, int] = {}
-    return [numbers.setdefault(outline.get(key, place), place + 1) for place, outline in enumerate(outlines)]
+    return [numbers.setdefault(outline.get(key, index), index + 1) for index, outline in enumerate(outlines)]
 
 
 def own_addresses(outlines: list[dict[str, Any]]) -> dict[str, dict[str, IPv4Network]]:
@@ -256,7 +263,7 @@ def own_addresses(outlines: list[dict[str, Any]]) -> dict[str, dict[str, IPv4Net
 
     Raises UserError for an address that the laboratory's hosts cannot have.
     """
-    found: dict[str, dict[str, IPv4Network]] = {side: {} for side in SIDE_OF.values()}
+    networks: dict[str, dict[str, IPv4Network]] = {side: {} for side in SIDE_OF.values()}
     for role, side in SIDE_OF.items():
         for name in dict.fromkeys(str(outline[role]) for outline in outlines if outline.get(role)):
             try:
@@ -266,12 +273,12 @@ def own_addresses(outlines: list[dict[str, Any]]) -> dict[str, dict[str, IPv4Net
             if address.is_loopback or address.is_multicast or address.is_unspecified or address in OF_THE_LABORATORY:
                 accepted = f"an address of a host, outside {OF_THE_LABORATORY}"
                 raise UserError(f"traffic.{role}", f"found {quoted(name)}; accepted by the kernel engine: {accepted}")
-            found[side][name] = IPv4Network(address)
+            networks[side][name] = IPv4Network(address)
     for outline in outlines:
-        if outline.get("host") in found["client"] and outline.get("server") in found["server"]:
+        if outline.get("host") in networks["client"] and outline.get("server") in networks["server"]:
             has = f"found {quoted(outline['server'])} beside the host {outline['host']}"
             raise UserError("traffic.server", f"{has}; accepted by the kernel engine: an address of one end of a flow")
-    return found
+    return networks
 
 
 def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow]) -> list[tuple[Stack, float]]:
@@ -279,25 +286,25 @@ def _stacks(scenario: Scenario, outlines: list[dict[str, Any]], flows: list[Flow
     tables = scenario.get("host") or []
     if len(tables) > MOST_STACKS:
         raise UserError("host", f"found {len(tables)} hosts; accepted by the kernel engine: at most {MOST_STACKS}")
-    named = {(table["role"], table["name"]) for table in tables if "name" in table}
-    found = []
-    for place, table in enumerate(tables):
-        key, role = f"host[{place}]", table["role"]
+    named_hosts = {(table["role"], table["name"]) for table in tables if "name" in table}
+    stacks = []
+    for index, table in enumerate(tables):
+        key, role = f"host[{index}]", table["role"]
         for name, (accepted, why) in _OF_HOSTS.items():
             if name in table and table[name] != accepted:
                 has = f"found {quoted(table[name])}; accepted by the kernel engine: {quoted(accepted)}, {why}"
                 raise UserError(f"{key}.{name}", has)
-        own = [
+        addresses = [
             (flow.user if role == "host" else flow.server)
             for outline, flow in zip(outlines, flows, strict=True)
-            if (outline.get(role) == table["name"] if "name" in table else (role, outline.get(role)) not in named)
+            if (outline.get(role) == table["name"] if "name" in table else (role, outline.get(role)) not in named_hosts)
         ]
         side = SIDE_OF[role]
         name = f"{role} {table.get('name', '')}"
         changes = scenario.get("change") or []
         link, drain_s = paths.interface(key, table, name, changes) if "rate" in table else (None, 0.0)
-        found.append((Stack(place, name, side, sorted(set(own)), link), drain_s))
-    return found
+        stacks.append((Stack(index, name, side, sorted(set(addresses)), link), drain_s))
+    return stacks
 
 
 _OF_HOSTS = {
@@ -312,21 +319,23 @@ _OF_HOSTS = {
 
 def _check_rates(scenario: Scenario, planned: Plan, engine: str) -> None:
     """Refuse TCP whose data cross no link, since only the processor would limit it."""
-    keys = [f"traffic[{index}].hops" for index, one in enumerate(scenario["traffic"]) for _ in range(one["count"])]
+    keys = [
+        f"traffic[{index}].hops" for index, source in enumerate(scenario["traffic"]) for _ in range(source["count"])
+    ]
     for key, flow in zip(keys, planned.flows, strict=True):
         route = planned.routes[flow.route]
         if flow.is_tcp and planned.narrowest_bps(flow.direction, route) is None:
-            crossed = [hop.name for place, hop in enumerate(planned.hops) if place not in route.skips]
-            found = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
-            raise UserError(key, f"{found}; accepted by the {engine} engine: a link among them")
+            crossed = [hop.name for index, hop in enumerate(planned.hops) if index not in route.skips]
+            problem = f"found {', '.join(crossed)}, where {quoted(flow.name)} sends through no link"
+            raise UserError(key, f"{problem}; accepted by the {engine} engine: a link among them")
 
 
 def _flow(outline: dict[str, Any]) -> Flow:
     """Return the flow of ``outline``. The hosts read the keys of its kind from the scenario."""
     is_tcp = kinds()[outline["kind"]].is_tcp
-    wanted = {field.name for field in fields(Flow)}
-    known = {key: value for key, value in outline.items() if key in wanted}
-    return Flow(**known | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
+    field_names = {field.name for field in fields(Flow)}
+    values = {key: value for key, value in outline.items() if key in field_names}
+    return Flow(**values | {"is_tcp": is_tcp, "interval_s": None if is_tcp else outline.get("interval_s")})
 
 
 def check_series(scenario: Scenario, engine: str = "kernel") -> None:
@@ -338,8 +347,8 @@ def check_series(scenario: Scenario, engine: str = "kernel") -> None:
 
 def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: str | None = None) -> None:
     """Refuse traffic that the TCP of ``release`` or the laboratory's hosts cannot do."""
-    own = f"linux-{release}" if release else STACK
-    checks = (("stack", tuple(dict.fromkeys((STACK, own)))), ("cc", CONGESTION_CONTROLS))
+    own_stack = f"linux-{release}" if release else STACK
+    checks = (("stack", tuple(dict.fromkeys((STACK, own_stack)))), ("cc", CONGESTION_CONTROLS))
     for name, accepted in checks if kinds()[traffic["kind"]].is_tcp else ():
         found = traffic.get(name)
         if found is not None and found not in accepted:
@@ -349,10 +358,10 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: 
             raise UserError(
                 f"{key}.{name}", f"found {quoted(found)}{why}; accepted by the {engine} engine: {', '.join(accepted)}"
             )
-    for one in kinds()[traffic["kind"]].keys:
-        if one["name"] in traffic and "kernel" not in one["engines"]:
-            found = f"found {quoted(traffic[one['name']])}"
-            raise UserError(f"{key}.{one['name']}", f"{found}; accepted by the {engine} engine: none")
+    for key_of_kind in kinds()[traffic["kind"]].keys:
+        if key_of_kind["name"] in traffic and "kernel" not in key_of_kind["engines"]:
+            found = f"found {quoted(traffic[key_of_kind['name']])}"
+            raise UserError(f"{key}.{key_of_kind['name']}", f"{found}; accepted by the {engine} engine: none")
     if traffic.get("ecn") == "accecn" and release not in ACCECN:
         has_it = f"--kernel {ACCECN[0]}, or " if engine == "kernel" else ""
         found = f'found "accecn", which Linux has had since 7.0; accepted by the {engine} engine: {has_it}false, true'

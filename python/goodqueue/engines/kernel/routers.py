@@ -29,11 +29,11 @@ class Routers:
         self._hops = list(zip(plan.hops, scenario.get("hop") or [], strict=True))
         for stack in plan.stacks:
             if stack.link is not None:
-                asked = {"kind": hops.queue().name} | scenario["host"][stack.place]
-                self._hops.append((Hop(stack.name, stack.direction, stack.link), asked))
+                table = {"kind": hops.queue().name} | scenario["host"][stack.place]
+                self._hops.append((Hop(stack.name, stack.direction, stack.link), table))
         for hop, _ in self._hops:
-            told = lab["hop_stats"][hop.name]
-            counters.check(f"hop {hop.name}", seen.hops[hop.name], told, "duplicate" in hop.netem)
+            counted = lab["hop_stats"][hop.name]
+            counters.check(f"hop {hop.name}", seen.hops[hop.name], counted, "duplicate" in hop.netem)
 
     def queues(self) -> dict[str, Queue]:
         """Return the bottleneck's queues."""
@@ -52,7 +52,7 @@ class Routers:
         record["kernel"] = self._kernel()
         if self._hops:
             record["hops"] = [
-                elements.hop(self._seen.hops[hop.name], hop, asked, span(self._plan)) for hop, asked in self._hops
+                elements.hop(self._seen.hops[hop.name], hop, table, span(self._plan)) for hop, table in self._hops
             ]
 
     def add_series(self, series: Series, ends: list[int]) -> None:
@@ -70,7 +70,7 @@ class Routers:
             }
 
     def _kernel(self) -> Kernel:
-        found = Kernel(
+        kernel = Kernel(
             release=self._lab["kernel"],
             where=self._where,
             clock="virtual" if self._where == "vm" else "real",
@@ -83,11 +83,11 @@ class Routers:
             capture_lost=sum(self._lab["capture_dropped"].values()),
         )
         if self._hops:
-            found["hops"] = {
+            kernel["hops"] = {
                 hop.name: KernelHop(
                     shaper=None if hop.link is None else hop.link.shaper,
                     qdisc_stats=counters.counted(self._lab["hop_stats"][hop.name]),
                 )
                 for hop, _ in self._hops
             }
-        return found
+        return kernel

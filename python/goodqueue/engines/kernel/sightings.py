@@ -55,10 +55,10 @@ class Packets:
 
     def without(self, flows: list[int]) -> "Packets":
         """Return the packets of all flows except those at the places ``flows`` of the plan."""
-        kept, copies = ~np.isin(self.flow, flows), ~np.isin(self.copy_flow, flows)
+        stays, copies = ~np.isin(self.flow, flows), ~np.isin(self.copy_flow, flows)
         return Packets(
             **{
-                field.name: getattr(self, field.name)[copies if field.name.startswith("copy_") else kept]
+                field.name: getattr(self, field.name)[copies if field.name.startswith("copy_") else stays]
                 for field in fields(self)
             }
         )
@@ -109,7 +109,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         if files not in pairs:
             pairs[files] = _pair(folder, files, plan)
         packets = pairs[files].packets(step.direction, origin)
-        around = [place for place, flow in enumerate(plan.flows) if step.place in plan.routes[flow.route].skips]
+        around = [index for index, flow in enumerate(plan.flows) if step.place in plan.routes[flow.route].skips]
         packets = packets.without(around) if around else packets
         if step.place is None:
             queues[step.direction] = packets
@@ -117,8 +117,8 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             hops[plan.hops[step.place].name] = packets
     for card in cards.cards(plan):
         if card.stack.link:
-            own = _pair(folder, card.captures(), plan)
-            hops[card.stack.name] = own.packets(card.stack.direction, origin)
+            pair = _pair(folder, card.captures(), plan)
+            hops[card.stack.name] = pair.packets(card.stack.direction, origin)
     if plan.captures_ends:
         between = _pair(folder, chain.ends(plan), plan)
         paths = {direction: between.packets(direction, origin) for direction in ("down", "up")}
@@ -128,13 +128,13 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
     connections = between.connections()
     journeys = []
-    for place, flow in enumerate(plan.flows):
+    for index, flow in enumerate(plan.flows):
         if flow.is_tcp:
-            back = wires["up" if flow.direction == "down" else "down"].arrivals(place, flow)
-            parts = [_tcp(found[flow.direction], back, origin) for found in connections.get(place, [])]
+            back = wires["up" if flow.direction == "down" else "down"].arrivals(index, flow)
+            parts = [_tcp(transfers[flow.direction], back, origin) for transfers in connections.get(index, [])]
             journeys.append(_joined(parts))
         else:
-            journeys.append(_datagrams(wires[flow.direction].arrivals(place, flow)))
+            journeys.append(_datagrams(wires[flow.direction].arrivals(index, flow)))
     return Sightings(queues, hops, paths, journeys)
 
 
@@ -151,11 +151,11 @@ class _Pair:
 
     def connections(self) -> dict[int, list[Any]]:
         """Return the transfers of each connection, by the flow's place in the plan."""
-        found: dict[int, list[Any]] = {}
-        for place, flow in zip(self.places, self.captured["flows"], strict=True):
-            if place >= 0 and flow["protocol"] == IPPROTO_TCP:
-                found.setdefault(place, []).append(flow["transfers"])
-        return found
+        by_flow: dict[int, list[Any]] = {}
+        for index, flow in zip(self.places, self.captured["flows"], strict=True):
+            if index >= 0 and flow["protocol"] == IPPROTO_TCP:
+                by_flow.setdefault(index, []).append(flow["transfers"])
+        return by_flow
 
 
 def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
@@ -166,8 +166,8 @@ def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
         captured = _goodqueue.read_captures(*map(str, both))
     except ValueError as error:
         raise UserError(str(error)) from None
-    places = [addresses.place_of((found["server"][1], found["client"][1])) for found in captured["flows"]]
-    return _Pair(captured, [-1 if place is None or place >= len(plan.flows) else place for place in places])
+    places = [addresses.place_of((flow["server"][1], flow["client"][1])) for flow in captured["flows"]]
+    return _Pair(captured, [-1 if index is None or index >= len(plan.flows) else index for index in places])
 
 
 _FILE_BYTES, _PACKET = 24, struct.Struct("<IIII")
@@ -238,9 +238,9 @@ class _Wire:
     rate_bps: int | None
     """None: no wire, since the packets were captured at the host."""
 
-    def arrivals(self, place: int, flow: Flow) -> _Arrivals:
-        packets, chosen = self.packets, self.packets.left & (self.packets.flow == place)
-        again = packets.copy_flow == place
+    def arrivals(self, index: int, flow: Flow) -> _Arrivals:
+        packets, chosen = self.packets, self.packets.left & (self.packets.flow == index)
+        again = packets.copy_flow == index
         departure = np.concatenate([packets.departure[chosen], packets.copy_departure[again]])
         length = np.concatenate([packets.length[chosen], packets.copy_length[again]])
         order = np.argsort(departure, kind="stable")

@@ -23,11 +23,11 @@ def measured(scenario: Scenario, queues: dict[str, Packets], span: tuple[int, in
     text = to_json(scenario)
     of_flows = _goodqueue.expanded(text)[1]
     # The flow -1 is none of the scenario's, and is the last entry.
-    owner = np.array([*(-1 if one is None else one for one in of_flows), -1], dtype=np.int64)
+    owner = np.array([*(-1 if number is None else number for number in of_flows), -1], dtype=np.int64)
     count = sum(table["count"] for table in scenario["subscriber"])
     down, up = (_got(queues[direction], owner, count, span) for direction in ("down", "up"))
-    found: Isp = json.loads(_goodqueue.isp_record(text, down, up))
-    return found
+    isp: Isp = json.loads(_goodqueue.isp_record(text, down, up))
+    return isp
 
 
 def _got(packets: Packets, owner: NDArray[np.int64], count: int, span: tuple[int, int]) -> list[Got]:
@@ -46,6 +46,6 @@ def _got(packets: Packets, owner: NDArray[np.int64], count: int, span: tuple[int
     delays = (departures - packets.arrival[left])[order]
     ends = np.cumsum(np.bincount(by, minlength=count))
     return [
-        (int(row.sum()), int(row.max(initial=0)), int(came[one]), int(dropped[one]), part)
-        for one, (row, part) in enumerate(zip(in_seconds, np.split(delays, ends[:-1]), strict=True))
+        (int(row.sum()), int(row.max(initial=0)), int(came[index]), int(dropped[index]), part)
+        for index, (row, part) in enumerate(zip(in_seconds, np.split(delays, ends[:-1]), strict=True))
     ]

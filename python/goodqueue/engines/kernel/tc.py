@@ -49,8 +49,8 @@ class Line:
     def refuse(self, name: str, accepted: str) -> UserError:
         """Return the error that refuses parameter ``name``."""
         is_flag = _params()[self.name][name]["unit"] == "flag"
-        found = self.values[name] if is_flag else f"{name} {self.values[name]}"
-        return UserError(f"found {quoted(f'{self.name} {found}')}; accepted by the kernel engine: {accepted}")
+        words = self.values[name] if is_flag else f"{name} {self.values[name]}"
+        return UserError(f"found {quoted(f'{self.name} {words}')}; accepted by the kernel engine: {accepted}")
 
 
 def translate(line: str, rate_bps: int, parent: str = "1:1", handle: str = LEAF) -> list[list[str]]:
@@ -173,30 +173,30 @@ def _either(line: Line, *names: str) -> list[str]:
 Make = Callable[[Line, int, list[str]], list[list[str]]]
 
 
-def _fifo(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    return [[*place, line.name, *_words(line, "limit")]]
+def _fifo(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
+    return [[*parent, line.name, *_words(line, "limit")]]
 
 
-def _pfifo_fast(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _pfifo_fast(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     _refuse_other_length(line)
-    return [[*place, "pfifo_fast"]]
+    return [[*parent, "pfifo_fast"]]
 
 
-def _fq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _fq(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     """Return the command for fq. Linux has had bands since 6.7: before, ``priomap`` and ``weights`` are no words."""
     words = _words(line, "limit", "flow_limit", "buckets", "orphan_mask", "quantum", "initial_quantum", "maxrate")
     words += _words(line, "low_rate_threshold", "refill_delay", "horizon", "ce_threshold")
     words += ["timer_slack", line.values["timer_slack"]]  # tc takes nanoseconds here
     words.append(line.values["beyond"])
     for name in ("priomap", "weights"):
-        if (said := line.text(name)) is not None and said != _params()[line.name][name]["default"]:
-            words += [name, *said.split()]
-    return [[*place, "fq", *words, *_either(line, "pacing")]]
+        if (text := line.text(name)) is not None and text != _params()[line.name][name]["default"]:
+            words += [name, *text.split()]
+    return [[*parent, "fq", *words, *_either(line, "pacing")]]
 
 
-def _prio(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _prio(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     _refuse_other_length(line)
-    return [[*place, "prio", "bands", line.values["bands"], "priomap", *line.values["priomap"].split()]]
+    return [[*parent, "prio", "bands", line.values["bands"], "priomap", *line.values["priomap"].split()]]
 
 
 def _refuse_other_length(line: Line) -> None:
@@ -204,28 +204,28 @@ def _refuse_other_length(line: Line) -> None:
         raise line.refuse("txqueuelen", "1000, as the laboratory's interfaces have it")
 
 
-def _codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
-    return [[*place, "codel", *_words(line, "limit", "target", "interval", "ce_threshold"), *_either(line, "ecn")]]
+def _codel(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
+    return [[*parent, "codel", *_words(line, "limit", "target", "interval", "ce_threshold"), *_either(line, "ecn")]]
 
 
-def _fq_codel(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _fq_codel(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     """Return the command for fq_codel. ``fq_nocodel`` is Linux's fq_codel with a target that no packet waits for."""
     names = ["limit", "flows", "quantum", "target", "interval", "ce_threshold", "ce_threshold_selector"]
     words = _words(line, *names, "memory_limit", "drop_batch")
-    return [[*place, "fq_codel", *words, *_either(line, "ecn")]]
+    return [[*parent, "fq_codel", *words, *_either(line, "ecn")]]
 
 
-def _pie(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _pie(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     words = _words(line, "limit", "target", "tupdate", "alpha", "beta")
-    return [[*place, "pie", *words, *_either(line, "ecn", "bytemode", "dq_rate_estimator")]]
+    return [[*parent, "pie", *words, *_either(line, "ecn", "bytemode", "dq_rate_estimator")]]
 
 
-def _fq_pie(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _fq_pie(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     names = ["limit", "flows", "target", "tupdate", "alpha", "beta", "quantum", "memory_limit", "ecn_prob"]
-    return [[*place, "fq_pie", *_words(line, *names), *_either(line, "ecn", "bytemode", "dq_rate_estimator")]]
+    return [[*parent, "fq_pie", *_words(line, *names), *_either(line, "ecn", "bytemode", "dq_rate_estimator")]]
 
 
-def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _red(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     """Return the command for RED. tc derives unset parameters, as `qdisc::aqm::red::setup` does.
 
     tc sends ``adaptive`` among the flags that came with ``nodrop``. Linux shows the flag from there, but starts the
@@ -235,10 +235,10 @@ def _red(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     if _on(line, "adaptive"):
         raise line.refuse("adaptive", "noadaptive, since tc 5.7 and later does not start Linux's timer for it")
     words = _words(line, "limit", "min", "max", "avpkt", "burst", "bandwidth", "probability")
-    return [[*place, "red", *words, *_on(line, "ecn", "harddrop", "nodrop")]]
+    return [[*parent, "red", *words, *_on(line, "ecn", "harddrop", "nodrop")]]
 
 
-def _dualpi2(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _dualpi2(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     """Return the command for DualPI2. tc turns ``max_rtt`` and ``typical_rtt`` into the words that the line shows."""
     if line.text("l4s") == "ect0":
         raise line.refuse("l4s", "l4s_ect or any_ect, since tc has no word for ECT(0) alone")
@@ -246,34 +246,34 @@ def _dualpi2(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     words += _words(line, "min_qlen_step") if line.values["min_qlen_step"] != "0" else []
     words += [line.values[name] for name in ("on_overload", "drop_at", "l4s", "split_gso") if name in line.values]
     words += ["classic_protection", line.values["classic_protection"].rstrip("%")]
-    return [[*place, "dualpi2", *words]]
+    return [[*parent, "dualpi2", *words]]
 
 
-def _choke(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _choke(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     if _on(line, "harddrop"):
         raise line.refuse("harddrop", "noharddrop, since tc has no word for it")
     words = _words(line, "limit", "min", "max", "avpkt", "burst", "bandwidth", "probability")
-    return [[*place, "choke", *words, *_on(line, "ecn")]]
+    return [[*parent, "choke", *words, *_on(line, "ecn")]]
 
 
-def _sfb(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _sfb(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     words = _words(line, "limit", "max", "target", "increment", "decrement", "penalty_rate", "penalty_burst")
     for name in ("rehash", "db"):
         if not line.values[name].isdecimal():
             raise line.refuse(name, "whole milliseconds")
         words += _words(line, name)
-    return [[*place, "sfb", *words]]
+    return [[*parent, "sfb", *words]]
 
 
-def _sfq(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _sfq(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     words = _words(line, "limit", "depth", "flows", "divisor", "quantum", "perturb") + _on(line, "headdrop")
     if "redflowlimit" in line.values:
         words += _words(line, "redflowlimit", "min", "max", "avpkt", "burst", "probability")
         words += _on(line, "ecn", "harddrop")
-    return [[*place, "sfq", *words]]
+    return [[*parent, "sfq", *words]]
 
 
-def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _cake(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     if "target" in line.values:
         raise line.refuse("target", "no target, since tc derives it from rtt")
     words = _words(line, "bandwidth") or ["unlimited"]
@@ -282,22 +282,22 @@ def _cake(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
     words += [line.values[name] for name in alone if name in line.values]
     words += _words(line, "rtt", "overhead", "memlimit", "fwmark")
     words += _words(line, "mpu") if line.values["mpu"] != "0" else []
-    return [[*place, line.name, *words, *_either(line, "wash", "nat")]]
+    return [[*parent, line.name, *words, *_either(line, "wash", "nat")]]
 
 
-def _cake_mq(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
+def _cake_mq(line: Line, rate_bps: int, parent: list[str]) -> list[list[str]]:
     """Return the command for cake_mq. Nothing above it would serve the packets of several queues one at a time."""
     from goodqueue import _goodqueue
 
-    if (own := line.text("bandwidth")) is None or _goodqueue.rate_bps(own) >= rate_bps:
-        found = f"found {quoted(f'cake_mq bandwidth {own}' if own else 'cake_mq')}"
-        raise UserError(f"{found}; accepted by the kernel engine: a bandwidth below the link's rate")
-    if place[:2] != ["parent", "1:1"]:
+    if (bandwidth := line.text("bandwidth")) is None or _goodqueue.rate_bps(bandwidth) >= rate_bps:
+        problem = f"found {quoted(f'cake_mq bandwidth {bandwidth}' if bandwidth else 'cake_mq')}"
+        raise UserError(f"{problem}; accepted by the kernel engine: a bandwidth below the link's rate")
+    if parent[:2] != ["parent", "1:1"]:
         raise UserError('found "cake_mq" inside; accepted by the kernel engine: cake_mq alone, at the device\'s root')
-    return _cake(line, rate_bps, ["root", *place[2:]])
+    return _cake(line, rate_bps, ["root", *parent[2:]])
 
 
-def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
+def _tbf(line: Line, rate_bps: int, parent: list[str]) -> list[list[str]]:
     _refuse_told(line)
     words = _words(line, "rate") or ["rate", f"{rate_bps}bit"]
     words += _words(line, "burst")
@@ -309,16 +309,16 @@ def _tbf(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
         words += ["limit", str(1000 * FULL_FRAME)]
     else:
         words += _words(line, "limit") or _words(line, "latency") or ["latency", "70ms"]
-    handle = place[-1]
-    outer = [*place, "tbf", *words]
+    handle = parent[-1]
+    outer = [*parent, "tbf", *words]
     return [outer, *_child(line, rate_bps, f"{handle}1", handle)]
 
 
-def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
+def _htb(line: Line, rate_bps: int, parent: list[str]) -> list[list[str]]:
     from goodqueue import _goodqueue
 
     _refuse_told(line)
-    handle = place[-1]
+    handle = parent[-1]
     rate = _goodqueue.rate_bps(line.text("rate") or f"{rate_bps}bit")
     ceil = _goodqueue.rate_bps(line.text("ceil") or f"{rate}bit")
     mtu = int(line.values["mtu"])
@@ -330,13 +330,13 @@ def _htb(line: Line, rate_bps: int, place: list[str]) -> list[list[str]]:
         words += [name, f"{size}b"] if size != "0" else []  # tc takes 0 as left out
     words += _framing(line)
     return [
-        [*place, "htb", "default", "1"],
+        [*parent, "htb", "default", "1"],
         ["class", "parent", handle, "classid", f"{handle}1", "htb", *words, "quantum", str(FULL_FRAME)],
         *_child(line, rate, f"{handle}1", handle),
     ]
 
 
-def _netem(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
+def _netem(line: Line, _rate: int, parent: list[str]) -> list[list[str]]:
     """Return the command for netem. Each parameter stands with those that follow it."""
     if "seed" in line.values:
         raise line.refuse("seed", "no seed, which Linux has since 6.7")
@@ -348,7 +348,7 @@ def _netem(line: Line, _rate: int, place: list[str]) -> list[list[str]]:
             words += _on(line, name)
         elif name in line.values and (name, line.values[name]) != ("distribution", "uniform"):
             words += [*([] if param["follows"] else name.split()), line.values[name]]
-    return [[*place, "netem", *words]]
+    return [[*parent, "netem", *words]]
 
 
 def _framing(line: Line) -> list[str]:

@@ -49,21 +49,21 @@ def translate(line: str, rate_bps: int) -> list[list[str]]:
         accepted = "a tree without stab, which Linux takes only at the root, where the link's shaper is"
         raise UserError(f"found {quoted(' '.join(stab))}; accepted by the kernel engine: {accepted}")
     majors = _majors(line)
-    made = []
+    commands = []
     for kind, written in _commands(line):
         words = _numbered(kind, written, majors)
         if kind != "qdisc":
-            made.append([kind, *words])
+            commands.append([kind, *words])
             continue
-        place, own = _place(words)
-        if own[0] == "mq":
+        parent, discipline_words = _place(words)
+        if discipline_words[0] == "mq":
             accepted = "a tree without it, as Linux takes it only at the root, where the link's shaper is"
             raise UserError(f'found "mq"; accepted by the kernel engine: {accepted}')
-        if own[0] in SCHEDULERS:
-            made.append([*place, *own])
+        if discipline_words[0] in SCHEDULERS:
+            commands.append([*parent, *discipline_words])
         else:
-            made += tc.translate(" ".join(own), rate_bps, place[1], place[3])
-    return made
+            commands += tc.translate(" ".join(discipline_words), rate_bps, parent[1], parent[3])
+    return commands
 
 
 def translate_change(commands: str, line: str) -> list[list[str]]:
@@ -73,22 +73,22 @@ def translate_change(commands: str, line: str) -> list[list[str]]:
     ``class``. Parameters are those of the scenario's commands, since Linux keeps some that a command does not name.
     """
     majors = _majors(line)
-    made = []
+    commands_made = []
     for kind, written in _commands(commands):
         words = _numbered(kind, written, majors)
         if kind == "class":
-            made.append([kind, *words])
+            commands_made.append([kind, *words])
         else:
-            place, own = _place(words)
-            made.append([*place, *own])
-    return made
+            parent, discipline_words = _place(words)
+            commands_made.append([*parent, *discipline_words])
+    return commands_made
 
 
 def leaves(line: str) -> Iterator[str]:
     """Yield the lines of the disciplines at the leaves of a tree."""
     for kind, words in _commands(line):
-        if kind == "qdisc" and (own := _place(words)[1])[0] not in (*SCHEDULERS, "mq"):
-            yield " ".join(own)
+        if kind == "qdisc" and (discipline_words := _place(words)[1])[0] not in (*SCHEDULERS, "mq"):
+            yield " ".join(discipline_words)
 
 
 def slowest_bps(line: str, rate_bps: int, later: Iterable[list[str]] = ()) -> int:
@@ -131,11 +131,11 @@ def _place(words: list[str]) -> tuple[list[str], list[str]]:
 
 def _numbered(kind: str, words: list[str], majors: dict[str, str]) -> list[str]:
     """Return ``words`` with the numbers that the laboratory gives. Before the shaper's handle there is no other."""
-    made = list(words)
+    numbered = list(words)
     for name in _IDS[kind]:
         # The words of a class or of a discipline follow its place, and none of them is a name before a number.
         for at, word in enumerate(words[:-1]):
             if word == name and (number := _ID.fullmatch(words[at + 1])):
                 major, minor = number[1] or "", number[2]
-                made[at + 1] = f"{majors.get(f'{int(major, 16):x}' if major else '', NOBODY)}:{minor}"
-    return made
+                numbered[at + 1] = f"{majors.get(f'{int(major, 16):x}' if major else '', NOBODY)}:{minor}"
+    return numbered

@@ -171,7 +171,7 @@ def _results(folder: Path) -> Path:
 
 
 def _failed(ended: watching.Ended, refusal: str = "") -> UserError:
-    return UserError(NAME, ended.error or refusal or _died(ended), f"the console's last lines: {_kept(ended)}")
+    return UserError(NAME, ended.error or refusal or _died(ended), f"the console's last lines: {_kept_console(ended)}")
 
 
 def why_not(plan: Plan | None = None, release: str | None = None) -> str | None:
@@ -191,8 +191,8 @@ def why_not(plan: Plan | None = None, release: str | None = None) -> str | None:
 @functools.cache
 def version() -> str:
     """Return qemu's version, such as ``7.2.22``, or ``unknown``."""
-    found = re.search(r"version (\S+)", said())
-    return found[1] if found else "unknown"
+    match = re.search(r"version (\S+)", said())
+    return match[1] if match else "unknown"
 
 
 @functools.cache
@@ -255,12 +255,12 @@ def _died(ended: watching.Ended) -> str:
         for sign in ("Kernel panic", "Out of memory", "No space left", f"{QEMU}: "):
             if sign in line:
                 return f"the virtual machine ended: {line}"
-    own = ("reboot: Power down", "the laboratory ended")
-    said = [line for line in ended.lines if line.strip() and not any(words in line for words in own)]
-    return f"the virtual machine ended (status {ended.status}) before the run did" + (f": {said[-1]}" if said else "")
+    endings = ("reboot: Power down", "the laboratory ended")
+    lines = [line for line in ended.lines if line.strip() and not any(words in line for words in endings)]
+    return f"the virtual machine ended (status {ended.status}) before the run did" + (f": {lines[-1]}" if lines else "")
 
 
-def _kept(ended: watching.Ended) -> Path:
+def _kept_console(ended: watching.Ended) -> Path:
     path = image.cache() / CONSOLE
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(ended.lines) + "\n", encoding="utf-8")

@@ -30,7 +30,7 @@ _SOL_PACKET, _PACKET_STATISTICS = 263, 6
 class Between:
     """The path, and the devices at its ends."""
 
-    def __init__(self, plan: Plan, own: OwnPath, spaces: dict[str, Namespace]) -> None:
+    def __init__(self, plan: Plan, path: OwnPath, spaces: dict[str, Namespace]) -> None:
         """Build the path. No packet crosses it yet. Raises LabError."""
         self.lag_s = 0.0
         self._sockets: dict[str, socket.socket] = {}
@@ -38,7 +38,7 @@ class Between:
         ends: list[tuple[int, bytes]] = []
         for node in nodes(plan):
             side = node.name
-            other = next(one for one in SIDES if one != side)
+            other = next(other for other in SIDES if other != side)
             with spaces[side].entered():
                 devices.veth(side, node.device(other), {"net_ns_fd": spaces[side].home})
                 with IPRoute() as ip:
@@ -50,11 +50,11 @@ class Between:
             bring_up(spaces, Interface(side, node.device(other), mac, other), beside, plan)
             self._sockets[side] = socket.socket(fileno=tap.descriptor)
             ends.append((tap.descriptor, tap.header))
-        routes = [(of_route(number), route.rtt_s, own.hops[number]) for number, route in enumerate(plan.routes)]
+        routes = [(of_route(number), route.rtt_s, path.hops[number]) for number, route in enumerate(plan.routes)]
         try:
-            self._gateway = Gateway(own.scenario, ends[0], ends[1], discipline.Maker(self._files), routes)
-            if own.trace is not None:
-                self._gateway.trace(**own.trace)  # from its start on
+            self._gateway = Gateway(path.scenario, ends[0], ends[1], discipline.Maker(self._files), routes)
+            if path.trace is not None:
+                self._gateway.trace(**path.trace)  # from its start on
         except (ScenarioError, TraceError, UserError, OSError) as error:
             raise LabError(str(error)) from None
 
@@ -83,7 +83,7 @@ class Between:
             raise LabError(str(discipline.blame(error, self._files))) from None
         if self._gateway.no_capture:
             raise LabError(self._gateway.no_capture)
-        lost = {f"from the {side}": _lost(one) for side, one in self._sockets.items()} | {"behind": refused}
+        lost = {f"from the {side}": _lost(socket) for side, socket in self._sockets.items()} | {"behind": refused}
         if any(lost.values()):
             raise LabError(f"this machine could not keep up: packets lost beside the path: {lost}; accepted: none")
 

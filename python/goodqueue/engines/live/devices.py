@@ -79,12 +79,12 @@ def taps(side: str) -> Device:
     """Return the gateway's end of the veth device of ``side``, which is in this network namespace. Raises OSError."""
     with IPRoute() as ip:
         ip.link("set", index=ip.link_lookup(ifname=side)[0], mtu=MTU, state="up", arp=False)
-    found = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, 0)
-    found.setsockopt(_SOL_PACKET, _PACKET_VNET_HDR, 1)
-    found.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
+    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW | socket.SOCK_NONBLOCK, 0)
+    tap.setsockopt(_SOL_PACKET, _PACKET_VNET_HDR, 1)
+    tap.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
     for plain, forced in ((socket.SO_RCVBUF, _SO_RCVBUFFORCE), (socket.SO_SNDBUF, _SO_SNDBUFFORCE)):
-        found.setsockopt(socket.SOL_SOCKET, plain, _BUFFER_BYTES)  # as much as the system grants to everybody
+        tap.setsockopt(socket.SOL_SOCKET, plain, _BUFFER_BYTES)  # as much as the system grants to everybody
         with suppress(PermissionError):
-            found.setsockopt(socket.SOL_SOCKET, forced, _BUFFER_BYTES)
-    found.bind((side, _ETH_P_ALL))
-    return Device(found.detach(), b"".join(bytes.fromhex(mac.replace(":", "")) for mac in _MACS[side]))
+            tap.setsockopt(socket.SOL_SOCKET, forced, _BUFFER_BYTES)
+    tap.bind((side, _ETH_P_ALL))
+    return Device(tap.detach(), b"".join(bytes.fromhex(mac.replace(":", "")) for mac in _MACS[side]))

@@ -43,7 +43,7 @@ class Finding:
 
 def attempt() -> str | None:
     """Build a link's networks in a child process, which ends at once. Return why that failed, or None."""
-    told, tell = os.pipe()
+    read_end, tell = os.pipe()
     child = os.fork()
     if not child:
         try:
@@ -51,10 +51,10 @@ def attempt() -> str | None:
         finally:
             os._exit(0)
     os.close(tell)
-    with os.fdopen(told, encoding="utf-8") as answer:
-        said = answer.read()
+    with os.fdopen(read_end, encoding="utf-8") as answer:
+        text = answer.read()
     os.waitpid(child, 0)
-    return None if said == "fine" else said or "the trial was killed"
+    return None if text == "fine" else text or "the trial was killed"
 
 
 def _attempt() -> str:
@@ -81,9 +81,9 @@ def _read(path: Path) -> str | None:
 
 
 def _opens() -> bool:
-    if (found := devices.open_tun()) is None:
+    if (tun := devices.open_tun()) is None:
         return False
-    os.close(found)
+    os.close(tun)
     return True
 
 
@@ -137,28 +137,28 @@ def _findings(machine: Machine) -> Iterator[Finding]:
 
 def _forbidden(machine: Machine, why: str) -> Iterator[Finding]:
     """Yield a finding for each switch that forbids namespaces."""
-    found = []
+    findings = []
     if (machine.switch(_MOST) or "").strip() == "0":
-        found.append(_switched(_MOST, "0", "15000"))
+        findings.append(_switched(_MOST, "0", "15000"))
     if (machine.switch(_CLONE) or "").strip() == "0":
-        found.append(_switched(_CLONE, "0", "1"))
+        findings.append(_switched(_CLONE, "0", "1"))
     if (machine.switch(_APPARMOR) or "").strip() == "1":
         file = "/etc/apparmor.d/goodqueue"
         text = PROFILE.format(program=machine.program)
         remedy = f"sudo tee {file} <<'END'\n{text}END\nsudo apparmor_parser -r {file}"
         switch = f"{_APPARMOR.replace('/', '.')} = 1"
-        found.append(Finding("AppArmor", f"{switch} and no profile for {machine.program}", False, remedy, True))
-    if not found:
+        findings.append(Finding("AppArmor", f"{switch} and no profile for {machine.program}", False, remedy, True))
+    if not findings:
         remedy = "outside of a container, or in one that may make user namespaces; or as root"
-        found.append(Finding("namespaces", why, False, remedy, True))
-    yield from found
+        findings.append(Finding("namespaces", why, False, remedy, True))
+    yield from findings
 
 
-def _switched(name: str, found: str, wanted: str) -> Finding:
+def _switched(name: str, value: str, remedy_value: str) -> Finding:
     dotted = name.replace("/", ".")
-    line = shlex.quote(f"{dotted} = {wanted}")
+    line = shlex.quote(f"{dotted} = {remedy_value}")
     remedy = f"echo {line} | sudo tee /etc/sysctl.d/60-goodqueue.conf && sudo sysctl --system"
-    return Finding("user namespaces", f"{dotted} = {found}", False, remedy, True)
+    return Finding("user namespaces", f"{dotted} = {value}", False, remedy, True)
 
 
 def _tun(machine: Machine) -> Finding:
@@ -166,18 +166,18 @@ def _tun(machine: Machine) -> Finding:
     if not machine.exists(devices.TUN):
         return Finding(name, "missing: veth devices are used, which are slower", False, "sudo modprobe tun")
     if not machine.opens():
-        found = "does not open: veth devices are used, which are slower"
+        state = "does not open: veth devices are used, which are slower"
         rule = shlex.quote('KERNEL=="tun", MODE="0666"')
         remedy = f"sudo chmod 666 {name}; for good: echo {rule} | sudo tee /etc/udev/rules.d/60-tun.rules"
-        return Finding(name, found, False, remedy)
+        return Finding(name, state, False, remedy)
     return Finding(name, "opens", True)
 
 
 def _world(machine: Machine) -> Finding:
-    found = [name for name in outward.PROGRAMS if machine.find(name)]
-    if not found:
-        said = f"neither {' nor '.join(outward.PROGRAMS)}: two commands meet, but the world outside is not reached"
-        return Finding("way out", said, False, f"sudo {outward.INSTALL}")
+    programs = [name for name in outward.PROGRAMS if machine.find(name)]
+    if not programs:
+        state = f"neither {' nor '.join(outward.PROGRAMS)}: two commands meet, but the world outside is not reached"
+        return Finding("way out", state, False, f"sudo {outward.INSTALL}")
     if not machine.opens():
-        return Finding("way out", f"{found[0]}, which needs {devices.TUN}", False)
-    return Finding("way out", found[0], True)
+        return Finding("way out", f"{programs[0]}, which needs {devices.TUN}", False)
+    return Finding("way out", programs[0], True)

@@ -56,9 +56,9 @@ class OwnPath:
 
     engine = "live"
 
-    def __init__(self, own: Record, lab: dict[str, Any]) -> None:
+    def __init__(self, record: Record, lab: dict[str, Any]) -> None:
         """Take the path's own record, and the laboratory's notes."""
-        self._own, self._lab = own, lab
+        self._own, self._lab = record, lab
 
     def queues(self) -> dict[str, Queue]:
         """Return the bottleneck's queues."""
@@ -80,13 +80,13 @@ class OwnPath:
 
     def add_series(self, series: Series, ends: list[int]) -> None:
         """Add the path's time series, cut to the length of ``ends``: the path ran for a while after these."""
-        own = self._own["series"]
+        own_series = self._own["series"]
         for key in ("queues", "hops", "stations"):
-            if key in own:
-                series[key] = _cut(own[key], len(ends))
+            if key in own_series:
+                series[key] = _cut(own_series[key], len(ends))
         for key in ("packets", "air"):
-            if key in own:
-                series[key] = own[key]  # type: ignore[literal-required]
+            if key in own_series:
+                series[key] = own_series[key]  # type: ignore[literal-required]
 
 
 def _cut(series: Any, count: int) -> Any:
@@ -94,5 +94,5 @@ def _cut(series: Any, count: int) -> Any:
     if isinstance(series, dict):
         return {key: _cut(value, count) for key, value in series.items()}
     if isinstance(series, list) and series and isinstance(series[0], dict):
-        return [_cut(one, count) for one in series]
+        return [_cut(part, count) for part in series]
     return series[:count] if isinstance(series, list) else series

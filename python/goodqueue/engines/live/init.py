@@ -102,10 +102,10 @@ class Init:
         """Start the programs and wait for CLIENT. Children that remain die with this process. Raises OSError."""
         order = self._order
         mounts.see(order["hosts"], order["resolver"])
-        told = self._told("namespaces")
-        if told is None:
+        namespaces_told = self._awaited_message("namespaces")
+        if namespaces_told is None:
             return
-        spaces = dict(zip(told["namespaces"], self._channel.descriptors, strict=True))
+        spaces = dict(zip(namespaces_told["namespaces"], self._channel.descriptors, strict=True))
         if order["outward"]:
             self._start_outward(order["outward"], spaces["server"])
         server = None
@@ -114,7 +114,7 @@ class Init:
             server = self._start(order["server"], spaces["server"])
             self._await_listening(server)
         self._channel.send({"ready": True})
-        if self._told("go") is None:
+        if self._awaited_message("go") is None:
             return
         status = self._await(self._start(order["client"], spaces["client"]), server)
         if status is not None:
@@ -122,7 +122,7 @@ class Init:
             if server is not None:
                 self._end(server)
 
-    def _told(self, word: str) -> Message | None:
+    def _awaited_message(self, word: str) -> Message | None:
         """Return the message that contains ``word``, or None if the run is to end before it began."""
         while (message := self._channel.receive()) is not None:
             if word in message:
@@ -153,8 +153,8 @@ class Init:
                 os.dup2(nowhere, stream)
             privileges.keep()
 
-        place = f"/proc/{_stay(space)}/ns/net"
-        started = _spawn([place if word == outward.SPACE else word for word in command], dict(os.environ), become)
+        path = f"/proc/{_stay(space)}/ns/net"
+        started = _spawn([path if word == outward.SPACE else word for word in command], dict(os.environ), become)
         enter_network(space)  # the namespace in which the route shows
         end = time.monotonic() + WORLD_S
         while not _has_way_out():
@@ -202,9 +202,9 @@ class Init:
     def _has_ended(self, process: int) -> bool:
         """Return whether ``process`` has ended. Reaps all children that have."""
         with suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
-                status = os.waitstatus_to_exitcode(found[1])
-                self._ended[found[0]] = status if status >= 0 else 128 - status
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                status = os.waitstatus_to_exitcode(ended[1])
+                self._ended[ended[0]] = status if status >= 0 else 128 - status
         return process in self._ended
 
 
@@ -214,7 +214,7 @@ def _stay(space: int) -> str:
     The process has no capabilities. A process that gave up its own capabilities, as pasta does, can see a namespace
     only of such a process.
     """
-    told, tell = os.pipe()
+    read_end, tell = os.pipe()
     if not os.fork():
 
         def work() -> int:
@@ -226,8 +226,8 @@ def _stay(space: int) -> str:
 
         _surely_ends(work)
     os.close(tell)
-    number = os.read(told, 32).decode()
-    os.close(told)
+    number = os.read(read_end, 32).decode()
+    os.close(read_end)
     return number
 
 
@@ -252,11 +252,11 @@ def _spawn(command: list[str], environment: dict[str, str], become: Callable[[],
 @contextmanager
 def _watched(process: int) -> Iterator[int]:
     """Yield a descriptor that becomes ready when ``process`` has ended."""
-    found = os.pidfd_open(process)
+    watched = os.pidfd_open(process)
     try:
-        yield found
+        yield watched
     finally:
-        os.close(found)
+        os.close(watched)
 
 
 def _listens() -> bool:

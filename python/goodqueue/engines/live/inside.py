@@ -102,10 +102,10 @@ class Lab:
         interval = GLANCE_S if looks else LOOK_S
         due = time.monotonic()
         while not below.closed:
-            found = ready([below, self._host], max(0.0, due - time.monotonic()))
-            if below in found:
+            readable = ready([below, self._host], max(0.0, due - time.monotonic()))
+            if below in readable:
                 status = self._heard(gateway, below, status)
-            elif self._host in found:
+            elif self._host in readable:
                 message = self._host.receive()
                 if message is None:
                     return None
@@ -134,8 +134,8 @@ class Lab:
             below.send({"go": True})
         elif "note" in message:
             self._host.send(message)
-        found: Any = message.get("status", status)
-        return None if found is None else int(found)
+        code: Any = message.get("status", status)
+        return None if code is None else int(code)
 
 
 @contextmanager

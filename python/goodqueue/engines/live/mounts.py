@@ -14,8 +14,8 @@ _BIND, _RECURSIVE, _PRIVATE, _DETACH = 4096, 16384, 1 << 18, 2
 _PROC = Path("/proc")
 
 
-def see(names: dict[str, list[str]], resolver: str | None) -> None:
-    """Mount, for this process and its children, ``names`` in /etc/hosts, the text ``resolver``, and their own /proc.
+def see(addresses: dict[str, list[str]], resolver: str | None) -> None:
+    """Mount, for this process and its children, ``addresses`` in /etc/hosts, the text ``resolver``, and an own /proc.
 
     This process must have its own mount namespace. Nothing is written to a disk. The files are in memory, which is
     mounted at /proc for a moment, and exist as long as they are mounted. Raises OSError.
@@ -23,7 +23,7 @@ def see(names: dict[str, list[str]], resolver: str | None) -> None:
     call("mount", b"none", b"/", None, _RECURSIVE | _PRIVATE, None)
     call("mount", b"tmpfs", bytes(_PROC), b"tmpfs", 0, b"size=1m,mode=755")
     try:
-        for target, text in ((HOSTS, hosts(_read(HOSTS), names)), (RESOLVER, resolver)):
+        for target, text in ((HOSTS, hosts(_read(HOSTS), addresses)), (RESOLVER, resolver)):
             if text is not None and target.exists():
                 file = _PROC / target.name
                 file.write_text(text, encoding="utf-8", errors="surrogateescape")
@@ -35,15 +35,15 @@ def see(names: dict[str, list[str]], resolver: str | None) -> None:
         call("mount", b"proc", bytes(_PROC), b"proc", 0, None)
 
 
-def hosts(text: str, names: dict[str, list[str]]) -> str:
-    """Return ``text`` of an /etc/hosts with ``names`` and their addresses. Older entries for these names go."""
-    kept = []
+def hosts(text: str, addresses_of: dict[str, list[str]]) -> str:
+    """Return ``text`` of an /etc/hosts with the names and addresses in ``addresses_of``. Their older entries go."""
+    lines_left = []
     for line in text.splitlines():
         words = line.partition("#")[0].split()
-        if left := [word for word in words[1:] if word not in names]:
-            kept.append(line if len(left) == len(words) - 1 else " ".join([words[0], *left]))
-    added = [f"{address} {name}" for name, addresses in names.items() for address in addresses]
-    return "\n".join([*kept, *added, ""])
+        if left := [word for word in words[1:] if word not in addresses_of]:
+            lines_left.append(line if len(left) == len(words) - 1 else " ".join([words[0], *left]))
+    added = [f"{address} {name}" for name, addresses in addresses_of.items() for address in addresses]
+    return "\n".join([*lines_left, *added, ""])
 
 
 def _read(file: Path) -> str:

@@ -48,15 +48,15 @@ class Addresses:
 
     def names(self) -> dict[str, list[str]]:
         """Return the addresses by name. The side's name is its IPv4 address, as in simulated runs."""
-        own = {self.side: [self.ipv4]}
-        return own | {f"{self.side}6": [self.ipv6]} if _has_ipv6() else own
+        addresses = {self.side: [self.ipv4]}
+        return addresses | {f"{self.side}6": [self.ipv6]} if _has_ipv6() else addresses
 
     def beyond(self) -> list[str]:
         """Return the prefixes beyond the path: everything for a client, and deeper links' ends for a server."""
         if self.side == "client":
             return ["0.0.0.0/0", "::/0"]
         deeper = range(self.depth, DEEPEST + 1)
-        return [one for at in deeper for one in (f"100.64.{at}.0/24", f"fd67:6f6f:6471:{at:x}::/64")]
+        return [prefix for at in deeper for prefix in (f"100.64.{at}.0/24", f"fd67:6f6f:6471:{at:x}::/64")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +75,22 @@ def build(depth: int, nested: bool) -> Ends:
     here. Raises OSError or NetlinkError.
     """
     spaces = {side: Namespace() for side in SIDES if not (nested and side == "server")}
-    made = {}
+    devices_made = {}
     for side, space in spaces.items():
         with space.entered():
             sysctls.write(_switches())
             tun = devices.open_tun()
             if tun is not None:
-                made[side] = devices.tun(tun)
+                devices_made[side] = devices.tun(tun)
             else:
                 devices.veth(side, devices.NAME, {"net_ns_fd": space.home})
             _bring_up(devices.NAME, Addresses(depth, side))
     for side in SIDES:
-        if side not in made:
-            made[side] = devices.taps(side)
-    return Ends(made["server"], made["client"], {side: space.descriptor for side, space in spaces.items()})
+        if side not in devices_made:
+            devices_made[side] = devices.taps(side)
+    return Ends(
+        devices_made["server"], devices_made["client"], {side: space.descriptor for side, space in spaces.items()}
+    )
 
 
 def leave() -> None:
@@ -131,7 +133,7 @@ def _switches() -> dict[str, str]:
     }
 
 
-def _bring_up(name: str, own: Addresses) -> None:
+def _bring_up(name: str, addresses: Addresses) -> None:
     """Give the device its addresses and its routes.
 
     ARP is off, which also keeps IPv6 from reporting multicast groups across the path.
@@ -141,11 +143,11 @@ def _bring_up(name: str, own: Addresses) -> None:
         ip.link("set", index=_LOOPBACK, state="up")
         ip.link("set", index=index, mtu=devices.MTU, txqlen=devices.QUEUE_PACKETS, arp=False)
         ip.link("set", index=index, state="up")
-        ip.addr("add", index=index, address=own.ipv4, prefixlen=32)
+        ip.addr("add", index=index, address=addresses.ipv4, prefixlen=32)
         with_ipv6 = _has_ipv6()
         if with_ipv6:
-            ip.addr("add", index=index, address=own.ipv6, prefixlen=128)
-        for prefix in own.beyond():
+            ip.addr("add", index=index, address=addresses.ipv6, prefixlen=128)
+        for prefix in addresses.beyond():
             if with_ipv6 or ":" not in prefix:
                 ip.route("add", dst=prefix, oif=index)
 

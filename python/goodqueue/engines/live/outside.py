@@ -86,16 +86,16 @@ class Onlooker:
 
 def depth() -> int:
     """Return how many links this process is within."""
-    found = os.environ.get(DEPTH, "")
-    return int(found) if re.fullmatch(r"[0-9]{1,9}", found) else 0
+    text = os.environ.get(DEPTH, "")
+    return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
 
 
 def _priority() -> int:
     """Return the real-time priority that the environment names, or 0. Raises UserError."""
-    found = os.environ.get(PRIORITY, "0")
-    if not re.fullmatch(r"[0-9]{1,2}", found):
-        raise UserError(PRIORITY, f"found {quoted(found)}; accepted: a real-time priority from 0 to 99")
-    return int(found)
+    text = os.environ.get(PRIORITY, "0")
+    if not re.fullmatch(r"[0-9]{1,2}", text):
+        raise UserError(PRIORITY, f"found {quoted(text)}; accepted: a real-time priority from 0 to 99")
+    return int(text)
 
 
 def run(task: Task, onlooker: Onlooker, ignored: list[int]) -> End:
@@ -190,9 +190,9 @@ def _attend(
     channel: Channel, lab: "subprocess.Popen[bytes]", order: Message, onlooker: Onlooker, silence: "_Silence"
 ) -> End:
     channel.send(order)
-    told = _Told(channel, lab)
+    messages = _Told(channel, lab)
     while not channel.closed:
-        told.look()
+        messages.look()
         if not ready([channel], _LOOK_S):
             silence.goes_on()
             continue
@@ -209,15 +209,15 @@ def _attend(
         elif "error" in message:
             raise UserError(message["error"])
         elif "end" in message:
-            return _ended(message["end"], told)
+            return _ended(message["end"], messages)
     status = lab.wait()
     raise UserError("link", f"its lab ended with status {status}, and CMD with it")
 
 
-def _ended(end: Message, told: "_Told") -> End:
+def _ended(end: Message, messages: "_Told") -> End:
     if end.get("record") is None:
         raise UserError("link", "it was ended before CMD began")
-    status = end["status"] if end["status"] is not None else told.status()
+    status = end["status"] if end["status"] is not None else messages.status()
     if status is None:
         raise UserError("link", "the first process of CMD's was killed, and CMD with it")
     return End(status, end["record"], end.get("no_capture"))
@@ -231,8 +231,8 @@ def _place(level: int, process: int) -> None:
     try:
         place(level, process)
     except (OSError, NetlinkError) as error:
-        found = "another one beside it" if isinstance(error, NetlinkError) and error.code == EEXIST else said(error)
-        raise UserError("link within a link", f"found {found}; accepted: one at a time") from None
+        what = "another one beside it" if isinstance(error, NetlinkError) and error.code == EEXIST else said(error)
+        raise UserError("link within a link", f"found {what}; accepted: one at a time") from None
 
 
 class _Silence:

@@ -54,8 +54,8 @@ def choose() -> Outward | None:
     for name, words in PROGRAMS.items():
         if (program := find(name)) is not None:
             # As root, pasta would become nobody, who may not enter the namespace.
-            own = ["--runas", "0:0"] if name == "pasta" and os.geteuid() == 0 else []
-            return Outward([program, *own, *words], _resolver(mounts.RESOLVER))
+            options = ["--runas", "0:0"] if name == "pasta" and os.geteuid() == 0 else []
+            return Outward([program, *options, *words], _resolver(mounts.RESOLVER))
     return None
 
 
@@ -78,8 +78,8 @@ def _resolver(file: Path) -> str | None:
     servers = [words[1] for words in map(str.split, lines) if len(words) > 1 and words[0] == "nameserver"]
     if not any(_is_loopback(server) for server in servers):
         return None
-    kept = [line for line in lines if line.split()[:1] != ["nameserver"]]
-    return "\n".join([f"nameserver {RESOLVER}", *kept, ""])
+    others = [line for line in lines if line.split()[:1] != ["nameserver"]]
+    return "\n".join([f"nameserver {RESOLVER}", *others, ""])
 
 
 def _is_loopback(address: str) -> bool:

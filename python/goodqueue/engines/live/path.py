@@ -20,13 +20,13 @@ QDISC = "pfifo"
 """The default discipline: a bottleneck without an AQM."""
 
 
-def read(file: str | None, said: Mapping[str, Any], sets: Sequence[str]) -> Scenario:
+def read(file: str | None, options: Mapping[str, Any], sets: Sequence[str]) -> Scenario:
     """Return the resolved scenario of a link. Without ``file`` its only traffic is the real traffic.
 
     The file's duration and warm-up do not apply. The link lasts as long as CMD, and all of that time is measured.
     Raises UserError.
     """
-    scenario, origins = asked.base(file, said)
+    scenario, origins = asked.base(file, options)
     if file is None:
         scenario["traffic"] = []
         scenario["bottleneck"].setdefault("qdisc", QDISC)
@@ -37,7 +37,7 @@ def read(file: str | None, said: Mapping[str, Any], sets: Sequence[str]) -> Scen
     resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)
     if alone:
         resolved["traffic"] = []
-    notes.tell(scenario, origins)
+    notes.warn(scenario, origins)
     return resolved
 
 

@@ -36,15 +36,15 @@ def plan(scenario: Scenario, trace: Trace | None = None) -> Plan:
             )
     planned = planning.lay_out(scenario, _path(scenario), "live")
     # The path must carry the packets that wait at the end. Its record is taken before that.
-    own = {key: value for key, value in scenario.items() if key != "traffic"}
-    own["duration"] = f"{planned.duration_s + planned.drain_s:.6f}s"
-    asked = None
+    table = {key: value for key, value in scenario.items() if key != "traffic"}
+    table["duration"] = f"{planned.duration_s + planned.drain_s:.6f}s"
+    capture = None
     if trace is not None:
         check_traced(scenario, trace.points)
-        asked = {"path": trace.path, "points": list(trace.points), "snap_bytes": trace.snap_bytes}
+        capture = {"path": trace.path, "points": list(trace.points), "snap_bytes": trace.snap_bytes}
     crossed = [_crossed(route, planned.hops) for route in planned.routes]
     mtu = scenario["path"].get("mtu") or planned.mtu
-    return replace(planned, own=OwnPath(to_json(own), crossed, asked), mtu=mtu)
+    return replace(planned, own=OwnPath(to_json(table), crossed, capture), mtu=mtu)
 
 
 def _check_cell(cell: dict[str, Any]) -> None:
@@ -58,7 +58,7 @@ def _crossed(route: Route, hops: list[Hop]) -> list[str] | None:
     """Return the names of what packets of ``route`` cross, in terms of the scenario's ``hops``. None: everything."""
     if not route.skips:
         return None
-    beside = [hop.name for place, hop in enumerate(hops) if place not in route.skips]
+    beside = [hop.name for index, hop in enumerate(hops) if index not in route.skips]
     return beside if None in route.skips else [kernel.BOTTLENECK, *beside]
 
 
@@ -69,9 +69,9 @@ def _path(scenario: Scenario) -> kernel.Path:
     hops, waits = [], []
     for hop in listed:
         if has_queue(hop):
-            own = [change for change in changes if change.get("hop") == hop["name"]]
-            hops.append(Hop(hop["name"], hop["direction"], _link(hop, own)))
-            waits.append(_drain_s(hop, own))
+            changes_here = [change for change in changes if change.get("hop") == hop["name"]]
+            hops.append(Hop(hop["name"], hop["direction"], _link(hop, changes_here)))
+            waits.append(_drain_s(hop, changes_here))
         else:
             later = [change for change in changes if change.get("hop") == hop["name"]]
             hops.append(kernel.unqueued(hop))
@@ -79,14 +79,16 @@ def _path(scenario: Scenario) -> kernel.Path:
     ends, drains = {}, []
     rows = {direction: kernel.row_of(listed, direction) for direction in ("down", "up")}
     for direction, table in (("down", bottleneck), ("up", bottleneck["up"])):
-        own = [change for change in changes if "hop" not in change and change["direction"] == direction]
-        ends[direction] = _link(table, own)
-        drains.append(sum(_drain_s(table, own) if place is None else waits[place] for place in rows[direction]))
+        changes_here = [change for change in changes if "hop" not in change and change["direction"] == direction]
+        ends[direction] = _link(table, changes_here)
+        drains.append(
+            sum(_drain_s(table, changes_here) if index is None else waits[index] for index in rows[direction])
+        )
     return kernel.Path(ends["down"], ends["up"], hops, rows, min(kernel.LONGEST_DRAIN_S, max(drains)))
 
 
 def _rates_bps(link: dict[str, Any], changes: list[dict[str, Any]]) -> list[int]:
-    return [paths.busiest_bps(one) for one in (link, *(change for change in changes if "rate" in change))]
+    return [paths.busiest_bps(table) for table in (link, *(change for change in changes if "rate" in change))]
 
 
 def _link(link: dict[str, Any], changes: list[dict[str, Any]]) -> Shaper:

@@ -96,8 +96,8 @@ def _listening(address: str, metrics: Metrics) -> listening.Server:
             else:
                 self._send(404, f"found {self.path}; accepted: {PATH}\n")
 
-        def _send(self, status: int, said: str, kind: str = "text/plain; charset=utf-8") -> None:
-            data = said.encode()
+        def _send(self, status: int, text: str, kind: str = "text/plain; charset=utf-8") -> None:
+            data = text.encode()
             self.send_response(status)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))

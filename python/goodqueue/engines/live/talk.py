@@ -64,8 +64,8 @@ class Channel:
             data, descriptors, _, _ = socket.recv_fds(self._end, 1 << 16, _MOST_DESCRIPTORS)
         except ConnectionResetError:
             data, descriptors = b"", []
-        for one in descriptors:
-            os.set_inheritable(one, False)  # recv_fds ignores MSG_CMSG_CLOEXEC, and CMD would inherit them
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)  # recv_fds ignores MSG_CMSG_CLOEXEC, and CMD would inherit them
         self.descriptors += descriptors
         self._came += data
         self.closed = not data
@@ -76,7 +76,7 @@ def ready(channels: Sequence[Channel], timeout_s: float) -> list[Channel]:
 
     Messages that came together were read together. `select` would not report the second one.
     """
-    return [one for one in channels if one.waiting()] or select.select(channels, [], [], timeout_s)[0]
+    return [channel for channel in channels if channel.waiting()] or select.select(channels, [], [], timeout_s)[0]
 
 
 def pair() -> tuple[socket.socket, socket.socket]:

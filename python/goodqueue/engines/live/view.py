@@ -43,15 +43,15 @@ class View:
         from rich.table import Table
 
         grid = Table(box=None, pad_edge=False, padding=(0, 2), header_style="dim")
-        for heading in ("way", "Mbit/s", "queued", "delay ms", "dropped", "marked", "bufferbloat"):
-            grid.add_column(heading, justify="left" if heading == "way" else "right")
+        for heading in ("direction", "Mbit/s", "queued", "delay ms", "dropped", "marked", "bufferbloat"):
+            grid.add_column(heading, justify="left" if heading == "direction" else "right")
         for direction in now["queues"]:
             earlier = self._before[-1] if self._before else None
             since = self._before[0] if self._before else None
             grid.add_row(*row(direction, earlier, now), in_a_letter(direction, since, now))
         late = now["late_us"]
-        said = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
-        grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {said}"
+        lateness = f"late p99 {late['p99'] / 1e3:.2f} ms" if late else "no packet yet"
+        grid.caption = f"{now['elapsed_s']:.0f} s, {now['flows']} flows, {lateness}"
         grid.caption_justify = "left"
         self._before.append(now)
         while now["elapsed_s"] - self._before[0]["elapsed_s"] > LETTER_S:

@@ -13,9 +13,9 @@ from goodqueue.record.dotted import walk
 def loss_percent(record: Record) -> float | None:
     """Return the share of packets that the queues of both directions dropped, one after the other."""
     dropped = [record["queues"][direction]["drop_percent"] for direction in ("down", "up")]
-    if any(one is None for one in dropped):
+    if any(percent is None for percent in dropped):
         return None
-    down, up = (1 - (one or 0.0) / 100 for one in dropped)
+    down, up = (1 - (percent or 0.0) / 100 for percent in dropped)
     return 100 * (1 - down * up)
 
 
@@ -32,11 +32,13 @@ def first_drop_time_ms(record: Record) -> float | None:
 def cwnd_mean_packets(record: Record) -> float | None:
     """Return the mean congestion window over time and over the TCP flows."""
     series = record.get("series")
-    means = [fmean(known) for flow in (series["flows"] if series else ()) if (known := list(_known(flow)))]
+    means = [
+        fmean(windows) for flow in (series["flows"] if series else ()) if (windows := list(_windows_packets(flow)))
+    ]
     return fmean(means) if means else None
 
 
-def _known(flow: FlowSeries) -> Iterator[float]:
+def _windows_packets(flow: FlowSeries) -> Iterator[float]:
     return (value for value in flow["cwnd_packets"] if value is not None)
 
 

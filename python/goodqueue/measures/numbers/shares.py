@@ -29,21 +29,21 @@ def _bulk(record: Record) -> list[float]:
 
 def share(record: Record) -> float | None:
     """Return the smallest goodput of a bulk flow, divided by the largest one. None with fewer than two flows."""
-    found = _bulk(record)
-    return min(found) / max(found) if len(found) > 1 and max(found) > 0 else None
+    goodputs = _bulk(record)
+    return min(goodputs) / max(goodputs) if len(goodputs) > 1 and max(goodputs) > 0 else None
 
 
 def responsive_percent(record: Record) -> float | None:
     """Return the goodput of all bulk flows in percent of the link's rate."""
-    found, rate = _bulk(record), link_mbps(record)
-    return 100 * sum(found) / rate if found and rate else None
+    goodputs, rate = _bulk(record), link_mbps(record)
+    return 100 * sum(goodputs) / rate if goodputs and rate else None
 
 
 def offered_percent(record: Record) -> float | None:
     """Return the rate of all datagrams that are sent at a constant rate, in percent of the link's rate."""
     rate = link_mbps(record)
-    sent = [one["rate"] for one in record["scenario"]["traffic"] if one["kind"] == CONSTANT]
-    return 100 * sum(paths.rate_bps({"rate": str(one)}) / 1e6 for one in sent) / rate if rate else None
+    sent = [source["rate"] for source in record["scenario"]["traffic"] if source["kind"] == CONSTANT]
+    return 100 * sum(paths.rate_bps({"rate": str(text)}) / 1e6 for text in sent) / rate if rate else None
 
 
 def goodput_all_mbps(record: Record) -> float:

@@ -14,8 +14,8 @@ from goodqueue.record.reading import statistic, times_of
 def latency_mean_ms(record: Record) -> float | None:
     """Return the mean of the pings' mean round trips, less the base RTT. None without pings."""
     means = [times_of(app).get("mean") for app in record["apps"] if app["kind"] == traffic.probe().name]
-    known, base = [mean for mean in means if mean is not None], base_ms(record)
-    return fmean(known) - base if known and base is not None else None
+    known_means, base = [mean for mean in means if mean is not None], base_ms(record)
+    return fmean(known_means) - base if known_means and base is not None else None
 
 
 def round_trip(name: str) -> Callable[[Record], float | None]:

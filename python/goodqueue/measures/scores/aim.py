@@ -46,19 +46,19 @@ class Measured:
 
 def points(quantity: str, value: float) -> int:
     """Return the points of a value."""
-    breakpoints, given = POINTS[quantity]
-    return given[bisect_right(breakpoints, value)]
+    breakpoints, scores = POINTS[quantity]
+    return scores[bisect_right(breakpoints, value)]
 
 
-def total(use: str, measured: Measured) -> int | None:
+def total(use: str, path: Measured) -> int | None:
     """Return the points of a use, at least 0, or None if something that counts was not measured."""
-    found = 0
+    score = 0
     for quantity in USES[use][0]:
-        value = getattr(measured, quantity)
+        value = getattr(path, quantity)
         if value is None and quantity != "loss":
             return None
-        found += 0 if value is None else points(quantity, value)
-    return max(0, found)
+        score += 0 if value is None else points(quantity, value)
+    return max(0, score)
 
 
 def class_of(use: str, total_points: int) -> str:

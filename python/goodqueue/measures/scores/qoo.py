@@ -46,20 +46,20 @@ def between(value: float, ends: Ends) -> float:
 
 def score(needed: Requirement, path: Path) -> float | None:
     """Return the score of ``path``, or None if a number that is needed was not measured."""
-    found = []
+    shares = []
     for percentile, ends in needed.latency_ms.items():
         if percentile not in path.latency_ms:
             return None
-        found.append(between(path.latency_ms[percentile], ends))
+        shares.append(between(path.latency_ms[percentile], ends))
     if needed.loss_percent is not None:
         if path.loss_percent is None:
             return None
-        found.append(between(path.loss_percent, needed.loss_percent))
+        shares.append(between(path.loss_percent, needed.loss_percent))
     if needed.throughput_mbps is not None:
         if path.throughput_mbps is None:
             return None
-        found.append(100.0 if path.throughput_mbps >= needed.throughput_mbps else 0.0)
-    return min(found, default=None)
+        shares.append(100.0 if path.throughput_mbps >= needed.throughput_mbps else 0.0)
+    return min(shares, default=None)
 
 
 Distribution = Mapping[float, float]
@@ -72,8 +72,8 @@ def in_a_row(hops: Sequence[Distribution]) -> dict[float, float]:
     for hop in hops:
         longer: dict[float, float] = {}
         for latency, chance in total.items():
-            for more, own in hop.items():
-                longer[latency + more] = longer.get(latency + more, 0.0) + chance * own
+            for more, p in hop.items():
+                longer[latency + more] = longer.get(latency + more, 0.0) + chance * p
         total = longer
     return total
 
@@ -99,8 +99,8 @@ def profiles() -> Mapping[str, Requirement]:
     text = resources.files(__package__).joinpath("profiles.toml").read_text(encoding="utf-8")
     return {
         name: Requirement(
-            {float(percent): (ends[0], ends[1]) for percent, ends in one["latency_ms"].items()},
-            (one["loss_percent"][0], one["loss_percent"][1]),
+            {float(percent): (ends[0], ends[1]) for percent, ends in profile["latency_ms"].items()},
+            (profile["loss_percent"][0], profile["loss_percent"][1]),
         )
-        for name, one in tomllib.loads(text).items()
+        for name, profile in tomllib.loads(text).items()
     }

@@ -121,10 +121,10 @@ def _figure(result: Finds, find: Find) -> "Figure":
 
     others = dict.fromkeys(other for condition in result.plan.broken.conditions for other in condition.others)
     series = {**find.scenario, "seed": FRESH[0], "series": {"interval": SERIES}}
-    named = {result.plan.subject.line: series}
-    named |= {other: instead(series, result.plan.subject, other) for other in others}
+    series_of = {result.plan.subject.line: series}
+    series_of |= {other: instead(series, result.plan.subject, other) for other in others}
     records: dict[str, Record] = {
-        name: json.loads(running.one_text(scenarios.resolve(scenario))) for name, scenario in named.items()
+        name: json.loads(running.one_text(scenarios.resolve(scenario))) for name, scenario in series_of.items()
     }
     figure = course.figure(groups(list(records.values()), list(records)), "delay_ms")
     assert figure is not None  # the runs have the series

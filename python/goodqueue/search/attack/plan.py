@@ -82,8 +82,8 @@ def _ccs(attacked: Subject, ccs: Sequence[str]) -> tuple[str, ...]:
             subjects.resolved(cc, "traffic.0.cc")
         except UserError as error:
             raise UserError(Option("cc", cc), str(error)) from None
-    own = (attacked.line,) if attacked.is_cc else ()
-    return tuple(dict.fromkeys([*own, *(ccs or CCS)]))
+    attacked_cc = (attacked.line,) if attacked.is_cc else ()
+    return tuple(dict.fromkeys([*attacked_cc, *(ccs or CCS)]))
 
 
 def _bounds(texts: Sequence[str]) -> dict[str, Number]:

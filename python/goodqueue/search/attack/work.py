@@ -127,13 +127,13 @@ def carry_out(plan: Plan, evaluator: Evaluator, progress: Callable[[float], None
     while result.evaluations < plan.evaluations and len(result.finds) < plan.finds:
         count = min(BATCH, plan.evaluations - result.evaluations)
         batch = optimiser.ask(build, count)
-        built = [None if worlds.is_too_large(one.built) else one.built for one in batch]
+        built = [None if worlds.is_too_large(candidate.built) else candidate.built for candidate in batch]
         judged = evaluator.judge(built, SEARCH_SEED)
-        optimiser.tell(batch, [[one.score] for one in judged])
-        for number, (candidate, one) in enumerate(zip(batch, judged, strict=True), 1):
-            if result.best is None or one.score > result.best.score:
-                result.best, result.best_facts = one, candidate.facts
-            if one.holds and len(result.finds) < plan.finds:
+        optimiser.tell(batch, [[judgement.score] for judgement in judged])
+        for number, (candidate, judgement) in enumerate(zip(batch, judged, strict=True), 1):
+            if result.best is None or judgement.score > result.best.score:
+                result.best, result.best_facts = judgement, candidate.facts
+            if judgement.holds and len(result.finds) < plan.finds:
                 _look(plan, evaluator, result, candidate.facts, result.evaluations + number)
         result.evaluations += count
         progress(min(1.0, result.evaluations / plan.evaluations))
@@ -144,19 +144,22 @@ def carry_out(plan: Plan, evaluator: Evaluator, progress: Callable[[float], None
 def _look(plan: Plan, evaluator: Evaluator, result: Finds, facts: Facts, after: int) -> None:
     """Check a candidate with fresh seeds, shrink it, and add it to ``result`` if it is none of those already there."""
 
-    def scenario_of(wanted: Facts) -> Scenario:
-        return worlds.build(plan.world, Chosen(wanted))
+    def scenario_of(facts: Facts) -> Scenario:
+        return worlds.build(plan.world, Chosen(facts))
 
     def margins(tries: Sequence[Facts]) -> list[float]:
         """Return the least margin of each try with the fresh seeds, or one below 0 if it does not hold with all."""
         least = [math.inf] * len(tries)
         for seed in FRESH:
             built = [
-                None if so_far < 0 or worlds.is_too_large(one := scenario_of(wanted)) else one
-                for wanted, so_far in zip(tries, least, strict=True)
+                None if so_far < 0 or worlds.is_too_large(scenario := scenario_of(tried_facts)) else scenario
+                for tried_facts, so_far in zip(tries, least, strict=True)
             ]
             judged = evaluator.judge(built, seed)
-            least = [min(so_far, one.score if one.holds else -1) for so_far, one in zip(least, judged, strict=True)]
+            least = [
+                min(so_far, judgement.score if judgement.holds else -1)
+                for so_far, judgement in zip(least, judged, strict=True)
+            ]
         return least
 
     (margin,) = margins([facts])
@@ -165,11 +168,11 @@ def _look(plan: Plan, evaluator: Evaluator, result: Finds, facts: Facts, after: 
         return
 
     def holds(tries: Sequence[Facts]) -> list[bool]:
-        return [one >= KEPT * margin for one in margins(tries)]
+        return [margin_left >= KEPT * margin for margin_left in margins(tries)]
 
     shrunk = shrinking.shrink(facts, lambda chosen: worlds.build(plan.world, chosen), holds)
     left = shrinking.differing(shrunk, lambda chosen: worlds.build(plan.world, chosen))
-    if any(left.keys() == one.differing.keys() for one in result.finds):
+    if any(left.keys() == find.differing.keys() for find in result.finds):
         return
     scenario = scenario_of(shrunk)
     (judged,) = evaluator.judge([scenario], FRESH[0])
@@ -186,19 +189,21 @@ def _repeat(evaluator: Evaluator, scenario: Scenario, first: Judged) -> tuple[in
     if second.digests == first.digests:
         return 1, 1
     judged = [evaluator.judge([scenario], seed)[0] for seed in REPEATS]
-    return sum(one.holds for one in judged), len(judged)
+    return sum(judgement.holds for judgement in judged), len(judged)
 
 
 def confirm(engine: str, evaluator: Evaluator, scenario: Scenario) -> Confirmed:
     """Run ``scenario`` on Linux, with all that it is compared with."""
     compared = {other for condition in evaluator.conditions for other in condition.others}
     try:
-        for one in (scenario, *evaluator.variants(scenario, compared).values()):
-            engines.check(engine, scenarios.resolve(dict(one)))
+        for case in (scenario, *evaluator.variants(scenario, compared).values()):
+            engines.check(engine, scenarios.resolve(dict(case)))
     except UserError as error:
         return Confirmed(engine, str(error))
     beside = replace(evaluator, run=replace(evaluator.run, engine=engine, runs=0), evaluations=0)
     judged = [beside.judge([scenario], seed)[0] for seed in KERNEL_SEEDS]
-    if all(not one.values for one in judged):
+    if all(not judgement.values for judgement in judged):
         return Confirmed(engine, "the kernel engine failed")
-    return Confirmed(engine, "", [one.values for one in judged], sum(one.holds for one in judged))
+    return Confirmed(
+        engine, "", [judgement.values for judgement in judged], sum(judgement.holds for judgement in judged)
+    )

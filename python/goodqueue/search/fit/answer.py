@@ -58,11 +58,11 @@ def sentences(result: Fitted) -> Iterator[str]:
         else:
             names = ", ".join(f"{word} ({_percent(chance)})" for word, chance in likely)
             yield f"{choice.key} cannot be told: {names}."
-    untold = [one.range.key for one in result.settings if not one.is_told]
+    untold = [setting.range.key for setting in result.settings if not setting.is_told]
     if untold:
         yield f"The numbers do not tell {' or '.join(untold)}."
     if missed := result.unexplained:
-        names = ", ".join(one.name for one in missed)
+        names = ", ".join(observed.name for observed in missed)
         yield f"No setting explains {names}: something that is not varied is different."
     if result.sample.ess < LEAST_ESS:
         samples = f"{result.sample.ess:.0f} effective samples"
@@ -77,13 +77,13 @@ def settings(result: Fitted) -> Table:
     """Return the unknown numbers with their intervals."""
     rows = [
         {
-            "setting": one.range.key,
-            "value": one.range.text(one.median),
-            f"{100 * REGION:.0f} % interval": f"{one.range.text(one.low)} to {one.range.text(one.high)}",
-            "looked within": one.range.said.partition("=")[2].replace("..", " to "),
-            "told": "yes" if one.is_told else "no",
+            "setting": setting.range.key,
+            "value": setting.range.text(setting.median),
+            f"{100 * REGION:.0f} % interval": " to ".join(map(setting.range.text, (setting.low, setting.high))),
+            "looked within": setting.range.said.partition("=")[2].replace("..", " to "),
+            "told": "yes" if setting.is_told else "no",
         }
-        for one in result.settings
+        for setting in result.settings
     ]
     rows += [
         {
@@ -102,12 +102,12 @@ def beside(result: Fitted) -> Table:
     """Return the observed numbers beside those of the nearest run."""
     rows = [
         {
-            "number": one.name,
-            "observed": f"{one.value:.4g}",
-            "± error": f"{one.error:.2g}",
+            "number": observed.name,
+            "observed": f"{observed.value:.4g}",
+            "± error": f"{observed.error:.2g}",
             "nearest run": "–" if value is None else f"{value:.4g}",
         }
-        for one, value in zip(result.plan.observed, result.best_values, strict=True)
+        for observed, value in zip(result.plan.observed, result.best_values, strict=True)
     ]
     return Table.of("Numbers", rows, texts=("number",))
 
@@ -116,37 +116,41 @@ def _data(result: Fitted) -> dict[str, Any]:
     plan, sample = result.plan, result.sample
     return {
         "data": plan.name,
-        "observed": {one.name: {"value": one.value, "error": one.error} for one in plan.observed},
-        "settings": {one.range.key: _setting(one) for one in result.settings},
+        "observed": {observed.name: {"value": observed.value, "error": observed.error} for observed in plan.observed},
+        "settings": {setting.range.key: _setting(setting) for setting in result.settings},
         "choices": {choice.key: dict(words) for choice, words in zip(plan.choices, result.words, strict=True)},
         "answer": list(sentences(result)),
-        "unexplained": [one.name for one in result.unexplained],
+        "unexplained": [observed.name for observed in result.unexplained],
         "seed": plan.seed,
         "runs": result.runs,
         "effective_samples": sample.ess,
         "nearest": {
             "scenario": result.best,
-            "numbers": {one.name: value for one, value in zip(plan.observed, result.best_values, strict=True)},
+            "numbers": {
+                observed.name: value for observed, value in zip(plan.observed, result.best_values, strict=True)
+            },
         },
         "sample": [_point(result, row) for row in range(len(sample.points)) if sample.weights[row] > 1e-6],
     }
 
 
-def _setting(one: Setting) -> dict[str, Any]:
+def _setting(setting: Setting) -> dict[str, Any]:
     return {
-        "unit": one.range.fact.unit,
-        "median": one.median,
-        "low": one.low,
-        "high": one.high,
-        "prior": [one.range.fact.low, one.range.fact.high],
-        "is_told": one.is_told,
+        "unit": setting.range.fact.unit,
+        "median": setting.median,
+        "low": setting.low,
+        "high": setting.high,
+        "prior": [setting.range.fact.low, setting.range.fact.high],
+        "is_told": setting.is_told,
     }
 
 
 def _point(result: Fitted, row: int) -> dict[str, Any]:
     points = result.sample.points
-    numbers = {one.key: one.at(points.numbers[row, at]) for at, one in enumerate(result.plan.numbers)}
-    words = {one.key: word for one, word in zip(result.plan.choices, result.plan.words[points.words[row]], strict=True)}
+    numbers = {number.key: number.at(points.numbers[row, at]) for at, number in enumerate(result.plan.numbers)}
+    words = {
+        choice.key: word for choice, word in zip(result.plan.choices, result.plan.words[points.words[row]], strict=True)
+    }
     return {"weight": float(result.sample.weights[row]), **numbers, **words}
 
 
@@ -163,8 +167,8 @@ def _histogram(result: Fitted, column: int) -> "Histogram":
 
     from goodqueue.plot.fit import Histogram
 
-    one, sample = result.plan.numbers[column], result.sample
+    number, sample = result.plan.numbers[column], result.sample
     shares = np.linspace(0, 1, BINS + 1)
     chances, _ = np.histogram(sample.points.numbers[:, column], bins=shares, weights=sample.weights)
-    edges = [one.at(share) for share in shares]
-    return Histogram(edges, chances.tolist(), one.fact.unit, one.fact.is_log)
+    edges = [number.at(share) for share in shares]
+    return Histogram(edges, chances.tolist(), number.fact.unit, number.fact.is_log)

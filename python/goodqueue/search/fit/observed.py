@@ -58,7 +58,7 @@ def window(record: Record, begin_s: float, end_s: float) -> tuple[float, float]:
     if series is None:
         return begin_s, end_s
     times = series["time_s"]
-    rates = [math.fsum(one["goodput_mbps"][at] or 0.0 for one in series["flows"]) for at in range(len(times))]
+    rates = [math.fsum(flow["goodput_mbps"][at] or 0.0 for flow in series["flows"]) for at in range(len(times))]
     least = IDLE * max(rates, default=0.0)
     busy = [at for at, rate in zip(times, rates, strict=True) if rate > least and begin_s <= at <= end_s]
     return (busy[0], busy[-1]) if busy else (begin_s, end_s)
@@ -78,13 +78,19 @@ def _all(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, fl
     directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
     rows = [at for at, time in enumerate(series["time_s"]) if begin_s < time <= end_s]
     for direction in ("down", "up"):
-        own = [one for one in series["flows"] if directions.get(one["name"]) == direction]
-        if own and rows:
-            means = [math.fsum(one["goodput_mbps"][at] or 0.0 for at in rows) / len(rows) for one in own]
+        of_direction = [flow for flow in series["flows"] if directions.get(flow["name"]) == direction]
+        if of_direction and rows:
+            means = [math.fsum(flow["goodput_mbps"][at] or 0.0 for at in rows) / len(rows) for flow in of_direction]
             yield f"goodput_{direction}_mbps", math.fsum(means)
-            if len(own) > 1 and (found := jain(means)) is not None:
-                yield f"jain_{direction}", found
-        rtts = [rtt for one in own if "tcp" in one for at in rows if (rtt := one["tcp"]["rtt_ms"][at]) is not None]
+            if len(of_direction) > 1 and (index := jain(means)) is not None:
+                yield f"jain_{direction}", index
+        rtts = [
+            rtt
+            for flow in of_direction
+            if "tcp" in flow
+            for at in rows
+            if (rtt := flow["tcp"]["rtt_ms"][at]) is not None
+        ]
         if len(rtts) >= LEAST_PINGS:
             yield f"tcp_rtt_{direction}_p50_ms", float(np.median(rtts))
     yield from _pings(record, begin_s, end_s)
@@ -103,9 +109,9 @@ def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, 
     loaded, steps, lost, sent = [], [], 0, 0
     for ping in pings:
         rows = [at for at, time in enumerate(ping["sent_s"]) if begin_s <= time <= end_s]
-        own = [ping["rtt_ms"][at] for at in rows]
-        loaded += own
-        steps += [abs(one - other) for one, other in pairwise(own)]
+        rtts = [ping["rtt_ms"][at] for at in rows]
+        loaded += rtts
+        steps += [abs(rtt - other) for rtt, other in pairwise(rtts)]
         if rows:
             span = ping["seq"][rows[-1]] - ping["seq"][rows[0]] + 1
             sent, lost = sent + span, lost + span - len(rows)
@@ -117,6 +123,6 @@ def _pings(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, 
     yield "ping_loss_percent", 100 * lost / sent
 
 
-def observations(measured: Numbers) -> list[Observed]:
-    """Return ``measured`` with the error of each number."""
-    return [Observed(name, value, error(name, value)) for name, value in measured.items()]
+def observations(numbers: Numbers) -> list[Observed]:
+    """Return ``numbers`` with the error of each number."""
+    return [Observed(name, value, error(name, value)) for name, value in numbers.items()]

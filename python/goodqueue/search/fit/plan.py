@@ -96,8 +96,8 @@ def _of_measurement(file: str, question: Fit) -> Plan:
     source = source_of(record)
     assert source is not None
     begin, end = observed.window(record, *source["measured_s"])
-    measured = observed.numbers(record, begin, end)
-    if "goodput_down_mbps" not in measured and "goodput_up_mbps" not in measured:
+    observed_numbers = observed.numbers(record, begin, end)
+    if "goodput_down_mbps" not in observed_numbers and "goodput_up_mbps" not in observed_numbers:
         raise UserError(file, "found no TCP flow; accepted: a test with TCP flows, best with pings beside them")
     assert "series" in record  # or it had no numbers
     interval = record["series"]["interval_s"] or 0.0
@@ -106,13 +106,16 @@ def _of_measurement(file: str, question: Fit) -> Plan:
         "warmup": f"{begin:.6g}s",
         "bottleneck": {},
         "path": {"rtt": "50ms"},
-        "series": {"interval": f"{1000 * interval:.6g}ms", "tcp": any(name.startswith("tcp_") for name in measured)},
+        "series": {
+            "interval": f"{1000 * interval:.6g}ms",
+            "tcp": any(name.startswith("tcp_") for name in observed_numbers),
+        },
         "traffic": modelling.traffic(record, source["test"], begin, end),
     }
-    varied = [*_rates(measured), *_rtt(measured), ranges.between(work.BUFFER, *BUFFER_BDP, "")]
+    varied = [*_rates(observed_numbers), *_rtt(observed_numbers), ranges.between(work.BUFFER, *BUFFER_BDP, "")]
     choices = [Choice("bottleneck.qdisc", question.qdisc or LINES)]
     own_ranges, own_choices = ranges.read_all(question.vary)
-    replaced = {own.key for own in own_ranges} | {own.key for own in own_choices}
+    replaced = {own_range.key for own_range in own_ranges} | {own_choice.key for own_choice in own_choices}
     varied = [*(setting for setting in varied if setting.key not in replaced), *own_ranges]
     choices = [*(setting for setting in choices if setting.key not in replaced), *own_choices]
     scenarios.apply(base, question.keys)
@@ -121,7 +124,7 @@ def _of_measurement(file: str, question: Fit) -> Plan:
         base,
         varied,
         choices,
-        observed.observations(measured),
+        observed.observations(observed_numbers),
         lambda record: observed.numbers(record, begin, end),
         question.evaluations,
         question.draw_seed,
@@ -137,9 +140,9 @@ def _of_measurement(file: str, question: Fit) -> Plan:
     return plan
 
 
-def _rates(measured: observed.Numbers) -> list[Range]:
+def _rates(observed_numbers: observed.Numbers) -> list[Range]:
     rates = []
-    goodput = {direction: measured.get(f"goodput_{direction}_mbps", 0.0) for direction in ("down", "up")}
+    goodput = {direction: observed_numbers.get(f"goodput_{direction}_mbps", 0.0) for direction in ("down", "up")}
     for direction, other, key in (("down", "up", "bottleneck.rate"), ("up", "down", "bottleneck.up.rate")):
         rate = carried(goodput[direction], goodput[other])
         if goodput[direction] > 0:
@@ -150,8 +153,8 @@ def _rates(measured: observed.Numbers) -> list[Range]:
     return rates
 
 
-def _rtt(measured: observed.Numbers) -> list[Range]:
-    base = measured.get("ping_min_ms")
+def _rtt(observed_numbers: observed.Numbers) -> list[Range]:
+    base = observed_numbers.get("ping_min_ms")
     if base is None:
         return [ranges.between("path.rtt", 2, 300, "ms")]
     low, high = (float(f"{share * base:.3g}") for share in RTTS)

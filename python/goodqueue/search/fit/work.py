@@ -73,7 +73,7 @@ class Plan:
     @property
     def words(self) -> list[tuple[str, ...]]:
         """All combinations of the words of the choices. Without choices there is one, of none."""
-        return list(itertools.product(*(one.words for one in self.choices)))
+        return list(itertools.product(*(choice.words for choice in self.choices)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +108,11 @@ class Fitted:
     def unexplained(self) -> list[Observed]:
         """The observed numbers that even the best run misses by more than `EXPLAINED` errors."""
         pairs = zip(self.plan.observed, self.best_values, strict=True)
-        return [one for one, value in pairs if value is None or abs(value - one.value) > EXPLAINED * one.error]
+        return [
+            observed_number
+            for observed_number, value in pairs
+            if value is None or abs(value - observed_number.value) > EXPLAINED * observed_number.error
+        ]
 
 
 def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fitted:
@@ -119,17 +123,17 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Fit
 
     def simulate(points: Points) -> "Floats":
         built = [{"": scenario_of(plan, points, row, FIRST_SEED + len(values) + row)} for row in range(len(points))]
-        found = run(built)
-        made = [_numbers(plan, one) for one in found]
-        values.extend(made)
-        return np.array([_misfit(plan, row) for row in made])
+        records = run(built)
+        numbers_of_runs = [_numbers(plan, record) for record in records]
+        values.extend(numbers_of_runs)
+        return np.array([_misfit(plan, row) for row in numbers_of_runs])
 
     sample = posterior.sample(simulate, len(plan.numbers), len(plan.words), plan.evaluations, plan.seed, progress)
     nearest = int(sample.misfits.argmin())
     return Fitted(
         plan,
         sample,
-        [_setting(one, sample, column) for column, one in enumerate(plan.numbers)],
+        [_setting(number, sample, column) for column, number in enumerate(plan.numbers)],
         [_words(plan, sample, column) for column in range(len(plan.choices))],
         scenario_of(plan, sample.points, nearest, FIRST_SEED + nearest),
         values[nearest],
@@ -141,11 +145,11 @@ def ends(plan: Plan) -> Iterator[tuple[tuple[str, ...], list[Scenario], list[Use
     """Yield each combination of words with its resolved scenarios at both ends of all ranges, and what is refused."""
     import numpy as np
 
-    for place, words in enumerate(plan.words):
+    for index, words in enumerate(plan.words):
         resolved: list[Scenario] = []
         refused: list[UserError] = []
         for share in (0.0, 1.0):
-            points = Points(np.full((1, len(plan.numbers)), share), np.array([place]))
+            points = Points(np.full((1, len(plan.numbers)), share), np.array([index]))
             try:
                 resolved.append(scenarios.resolve(scenario_of(plan, points, 0, FIRST_SEED), plan.name))
             except UserError as error:
@@ -169,14 +173,14 @@ def check(plan: Plan) -> None:
 
 def scenario_of(plan: Plan, points: Points, row: int, seed: int) -> Scenario:
     """Return the scenario of a point."""
-    made = copy.deepcopy(plan.base)
+    scenario = copy.deepcopy(plan.base)
     for choice, word in zip(plan.choices, plan.words[points.words[row]], strict=True):
-        scenarios.apply_set(made, f"{choice.key}={word}")
-    ranges.put(made, plan.numbers, [one.at(points.numbers[row, at]) for at, one in enumerate(plan.numbers)])
-    line = str(made["bottleneck"].get("qdisc", ""))
-    if "buffer" in made["bottleneck"] and (not takes_buffer(line) or (plan.is_modem and _has_target(line))):
-        del made["bottleneck"]["buffer"]
-    return {**made, "seed": seed}
+        scenarios.apply_set(scenario, f"{choice.key}={word}")
+    ranges.put(scenario, plan.numbers, [number.at(points.numbers[row, at]) for at, number in enumerate(plan.numbers)])
+    line = str(scenario["bottleneck"].get("qdisc", ""))
+    if "buffer" in scenario["bottleneck"] and (not takes_buffer(line) or (plan.is_modem and _has_target(line))):
+        del scenario["bottleneck"]["buffer"]
+    return {**scenario, "seed": seed}
 
 
 @cache
@@ -184,31 +188,31 @@ def _has_target(line: str) -> bool:
     return queues.target_ms(whole(line)) is not None
 
 
-def _numbers(plan: Plan, found: dict[str, Record] | None) -> list[float | None]:
+def _numbers(plan: Plan, record: dict[str, Record] | None) -> list[float | None]:
     """Return the numbers of a run. A run that was refused or failed has none."""
-    numbers = {} if found is None else plan.measure(found[""])
-    return [numbers.get(one.name) for one in plan.observed]
+    numbers = {} if record is None else plan.measure(record[""])
+    return [numbers.get(observed_number.name) for observed_number in plan.observed]
 
 
 def _misfit(plan: Plan, values: Sequence[float | None]) -> float:
     total = 0.0
-    for one, value in zip(plan.observed, values, strict=True):
+    for observed_number, value in zip(plan.observed, values, strict=True):
         if value is None:
             return math.inf
-        total += ((value - one.value) / one.error) ** 2
+        total += ((value - observed_number.value) / observed_number.error) ** 2
     return total
 
 
-def _setting(one: Range, sample: Sample, column: int) -> Setting:
+def _setting(range_: Range, sample: Sample, column: int) -> Setting:
     shares = posterior.quantiles(
         sample.points.numbers[:, column], sample.weights, [0.5, (1 - REGION) / 2, (1 + REGION) / 2]
     )
-    median, low, high = (one.at(share) for share in shares)
-    return Setting(one, median, low, high, shares[2] - shares[1] <= TOLD)
+    median, low, high = (range_.at(share) for share in shares)
+    return Setting(range_, median, low, high, shares[2] - shares[1] <= TOLD)
 
 
 def _words(plan: Plan, sample: Sample, column: int) -> list[tuple[str, float]]:
     chances = dict.fromkeys(plan.choices[column].words, 0.0)
-    for place, weight in zip(sample.points.words, sample.weights, strict=True):
-        chances[plan.words[place][column]] += float(weight)
+    for row, weight in zip(sample.points.words, sample.weights, strict=True):
+        chances[plan.words[row][column]] += float(weight)
     return sorted(chances.items(), key=lambda pair: -pair[1])

@@ -44,7 +44,7 @@ def _figure(result: Indices) -> "Figure":
 def describe(result: Indices) -> str:
     """Return what was run."""
     plan = result.plan
-    keys = ", ".join(one.said for one in plan.ranges)
+    keys = ", ".join(range_.said for range_ in plan.ranges)
     return f"{plan.name}: {keys}; {plan.method}, {len(plan.values)} points, {result.runs} runs."
 
 
@@ -53,8 +53,12 @@ def table(result: Indices, metric: str) -> Table:
     alone, total = HEADINGS[result.plan.method]
     least, mean, most = result.spread[metric]
     rows = [
-        {"key": one.key, alone: _with(one.first, one.first_half), total: _with(one.total, one.total_half)}
-        for one in ranked(result, metric)
+        {
+            "key": of_range.key,
+            alone: _with(of_range.first, of_range.first_half),
+            total: _with(of_range.total, of_range.total_half),
+        }
+        for of_range in ranked(result, metric)
     ]
     note = f"{metric} is {least:.4g} to {most:.4g} over all points, {mean:.4g} on average. ± is the 95 % interval."
     return Table.of(metric, rows, [note], texts=("key",))
@@ -62,7 +66,10 @@ def table(result: Indices, metric: str) -> Table:
 
 def ranked(result: Indices, metric: str) -> list[Index]:
     """Return the indices of a metric, the key that matters most first."""
-    return sorted(result.indices[metric], key=lambda one: -(one.total if result.plan.method == "sobol" else one.first))
+    return sorted(
+        result.indices[metric],
+        key=lambda of_range: -(of_range.total if result.plan.method == "sobol" else of_range.first),
+    )
 
 
 def _with(value: float, half: float | None) -> str:
@@ -74,7 +81,7 @@ def _data(result: Indices) -> dict[str, Any]:
     first, total = ("S1", "ST") if plan.method == "sobol" else ("mu_star", "sigma")
     return {
         "scenario": plan.base,
-        "ranges": [one.said for one in plan.ranges],
+        "ranges": [range_.said for range_ in plan.ranges],
         "method": plan.method,
         "samples": plan.samples,
         "seeds": list(plan.seeds),
@@ -85,9 +92,9 @@ def _data(result: Indices) -> dict[str, Any]:
                 "mean": result.spread[metric][1],
                 "most": result.spread[metric][2],
                 "keys": {
-                    one.key: {first: one.first, f"{first}_conf": one.first_half, total: one.total}
-                    | ({} if one.total_half is None else {f"{total}_conf": one.total_half})
-                    for one in indices
+                    of_range.key: {first: of_range.first, f"{first}_conf": of_range.first_half, total: of_range.total}
+                    | ({} if of_range.total_half is None else {f"{total}_conf": of_range.total_half})
+                    for of_range in indices
                 },
             }
             for metric, indices in result.indices.items()

@@ -90,13 +90,13 @@ def plan(
     count = samples if samples is not None else SAMPLES[method]
     if method == "sobol" and count & (count - 1):
         raise UserError(Option("samples", str(count)), f"found {quoted(count)}; accepted: a power of 2, for sobol")
-    keys = [one.key for one in varied]
+    keys = [range_.key for range_ in varied]
     problem = {"num_vars": len(keys), "names": keys, "bounds": [[0.0, 1.0]] * len(keys)}
     points = _points(problem, method, count, seed)
-    values = [[one.at(float(share)) for one, share in zip(varied, row, strict=True)] for row in points]
-    found = Plan(name, base, varied, metrics, method, count, range(seed, seed + seeds), points, problem, values)
-    numbers.check(metrics, [_scenario(found, [one.at(end) for one in varied]) for end in (0.0, 1.0)])
-    return found
+    values = [[range_.at(float(share)) for range_, share in zip(varied, row, strict=True)] for row in points]
+    planned = Plan(name, base, varied, metrics, method, count, range(seed, seed + seeds), points, problem, values)
+    numbers.check(metrics, [_scenario(planned, [range_.at(end) for range_ in varied]) for end in (0.0, 1.0)])
+    return planned
 
 
 def _points(problem: dict[str, Any], method: str, count: int, seed: int) -> Any:
@@ -112,58 +112,62 @@ def _points(problem: dict[str, Any], method: str, count: int, seed: int) -> Any:
 def _scenario(planned: Plan, values: Sequence[float]) -> Scenario:
     scenario = copy.deepcopy(planned.base)
     ranges.put(scenario, planned.ranges, values)
-    return scenarios.resolve(scenario, planned.name, {one.key: Option("vary", one.said) for one in planned.ranges})
+    return scenarios.resolve(
+        scenario, planned.name, {range_.key: Option("vary", range_.said) for range_ in planned.ranges}
+    )
 
 
 def carry_out(
     planned: Plan, store: Store | None, execute: executors.Executor, progress: Callable[[float], None]
 ) -> Indices:
     """Run all points and compute the indices. Raises UserError if a point is refused, or has no number."""
-    wanted = [
+    runs_of = [
         [identity.of("sim", {**_scenario(planned, row), "seed": seed}) for seed in planned.seeds]
         for row in planned.values
     ]
     numbers: dict[str, Sequence[float | None]] = {}
 
-    def seen(one: Run, text: str) -> None:
+    def seen(run: Run, text: str) -> None:
         record: Record = json.loads(text)
-        numbers[one.key] = [metric.pick(record) for metric in planned.metrics]
+        numbers[run.key] = [metric.pick(record) for metric in planned.metrics]
 
     completing.complete(
-        store, [one for row in wanted for one in row], execute, seen, lambda _count: nullcontext(progress)
+        store, [run for row in runs_of for run in row], execute, seen, lambda _count: nullcontext(progress)
     )
     indices, spread = {}, {}
     for column, metric in enumerate(planned.metrics):
-        means = [_mean([numbers[one.key][column] for one in row], metric, planned, at) for at, row in enumerate(wanted)]
+        means = [
+            _mean([numbers[run.key][column] for run in row], metric, planned, at) for at, row in enumerate(runs_of)
+        ]
         indices[metric.key] = _indices(planned, means)
         spread[metric.key] = (min(means), sum(means) / len(means), max(means))
     return Indices(planned, len(numbers), indices, spread)
 
 
-def _mean(found: Sequence[float | None], metric: Metric, planned: Plan, at: int) -> float:
-    known = [one for one in found if one is not None]
-    if len(known) < len(found):
+def _mean(values: Sequence[float | None], metric: Metric, planned: Plan, at: int) -> float:
+    present = [value for value in values if value is not None]
+    if len(present) < len(values):
         pairs = zip(planned.ranges, planned.values[at], strict=True)
-        where = ", ".join(f"{one.key}={one.text(value)}" for one, value in pairs)
+        where = ", ".join(f"{range_.key}={range_.text(value)}" for range_, value in pairs)
         raise UserError(Option("metric", metric.key), f"has no value at {where}; accepted: a metric that every run has")
-    return sum(known) / len(known)
+    return sum(present) / len(present)
 
 
 def _indices(planned: Plan, means: Sequence[float]) -> list[Index]:
     import numpy as np
 
     outcome = np.asarray(means)
-    keys = [one.key for one in planned.ranges]
+    keys = [range_.key for range_ in planned.ranges]
     if float(np.ptp(outcome)) == 0.0:  # no key changes it
         return [Index(key, 0.0, 0.0, 0.0, 0.0) for key in keys]
     if planned.method == "sobol":
         from SALib.analyze import sobol
 
-        found = sobol.analyze(planned.problem, outcome, calc_second_order=False, seed=planned.seeds[0])
-        rows = zip(keys, found["S1"], found["S1_conf"], found["ST"], found["ST_conf"], strict=True)
+        analysis = sobol.analyze(planned.problem, outcome, calc_second_order=False, seed=planned.seeds[0])
+        rows = zip(keys, analysis["S1"], analysis["S1_conf"], analysis["ST"], analysis["ST_conf"], strict=True)
         return [Index(key, *map(float, row)) for key, *row in rows]
     from SALib.analyze import morris
 
-    found = morris.analyze(planned.problem, planned.points, outcome, num_levels=LEVELS, seed=planned.seeds[0])
-    effects = zip(keys, found["mu_star"], found["mu_star_conf"], found["sigma"], strict=True)
+    analysis = morris.analyze(planned.problem, planned.points, outcome, num_levels=LEVELS, seed=planned.seeds[0])
+    effects = zip(keys, analysis["mu_star"], analysis["mu_star_conf"], analysis["sigma"], strict=True)
     return [Index(key, float(mean), float(half), float(sigma), None) for key, mean, half, sigma in effects]

@@ -39,9 +39,9 @@ def of(result: Tuning) -> Answer:
 def describe(result: Tuning) -> str:
     """Return what was tried."""
     plan = result.plan
-    varied = ", ".join(one.said.removeprefix(knobs.WHERE) for one in plan.tuned.ranges)
-    wants = f"; wanted: {', '.join(one.text for one in plan.wants)}" if plan.wants else ""
-    goals = ", ".join(f"{'high' if one.is_large else 'low'} {one.metric.key}" for one in plan.goals)
+    varied = ", ".join(range_.said.removeprefix(knobs.WHERE) for range_ in plan.tuned.ranges)
+    wants = f"; wanted: {', '.join(want.text for want in plan.wants)}" if plan.wants else ""
+    goals = ", ".join(f"{'high' if goal.is_large else 'low'} {goal.metric.key}" for goal in plan.goals)
     tried = f"{len(result.tried)} candidates on {len(plan.training)} scenarios, {plan.seeds} seeds each"
     return f"{plan.line}: {varied}; {goals}{wants}. {tried}; {result.runs} runs."
 
@@ -50,13 +50,13 @@ def sentence(result: Tuning) -> str:
     """Return the answer: the best line, or that the default is as good."""
     best, line = result.best, result.plan.line
     if best is None:
-        missed = [one.missed for one in result.tried]
+        missed = [candidate.missed for candidate in result.tried]
         if result.plan.wants and (not missed or min(missed) > 0):
             return f"No candidate has all that is wanted in all scenarios. {_nearest(result)}"
         return f"{line} is as good as any candidate: none gains in one goal without a loss in another."
     words = f"`{best.candidate.line}`"
     gains = ", ".join(
-        f"{goal.metric.key} {ratio(one, goal)}" for goal, one in zip(result.plan.goals, best.gains, strict=True)
+        f"{goal.metric.key} {ratio(gain, goal)}" for goal, gain in zip(result.plan.goals, best.gains, strict=True)
     )
     verdict = AGAINST[_verdict(best)]
     held = ""
@@ -69,7 +69,7 @@ def sentence(result: Tuning) -> str:
 
 
 def _nearest(result: Tuning) -> str:
-    nearest = min(result.tried, key=lambda one: one.missed)
+    nearest = min(result.tried, key=lambda candidate: candidate.missed)
     return f"The nearest is `{nearest.line}`."
 
 
@@ -87,7 +87,7 @@ def ratio(gain: Estimate | None, goal: Goal) -> str:
 
 def table(result: Tuning) -> Table:
     """Return the front: each line, and its metrics beside those of the untuned line on the held-out scenarios."""
-    rows = [_row(result, one) for one in result.front]
+    rows = [_row(result, judged) for judged in result.front]
     same = result.plan.held_out is result.plan.training
     where = "the same scenarios with other seeds" if same else "scenarios that were held out"
     many = f"{len(result.plan.held_out)} {where}, with 95 % intervals over them"
@@ -95,31 +95,31 @@ def table(result: Tuning) -> Table:
     return Table.of("Trade-offs", rows, notes, texts=("line", "verdict"))
 
 
-def _row(result: Tuning, one: Judged) -> dict[str, str]:
-    goals = zip(result.plan.goals, one.gains, strict=True)
-    mark = " *" if one is result.best else ""
-    row = {"line": one.candidate.line + mark}
+def _row(result: Tuning, judged: Judged) -> dict[str, str]:
+    goals = zip(result.plan.goals, judged.gains, strict=True)
+    mark = " *" if judged is result.best else ""
+    row = {"line": judged.candidate.line + mark}
     row |= {goal.metric.key: ratio(gain, goal) for goal, gain in goals}
     if result.plan.wants:
-        row["wants hold"] = f"{one.wants_hold}/{result.held_out_runs}"
-    return row | {"verdict": _verdict(one)}
+        row["wants hold"] = f"{judged.wants_hold}/{result.held_out_runs}"
+    return row | {"verdict": _verdict(judged)}
 
 
-def _verdict(one: Judged) -> str:
-    if one.is_trade:
+def _verdict(judged: Judged) -> str:
+    if judged.is_trade:
         return "trade"
-    return "better" if one.is_better else "worse" if one.is_worse else "as good"
+    return "better" if judged.is_better else "worse" if judged.is_worse else "as good"
 
 
 def _data(result: Tuning) -> dict[str, Any]:
     plan = result.plan
     return {
         "line": plan.line,
-        "ranges": [one.said.removeprefix(knobs.WHERE) for one in plan.tuned.ranges],
-        "goals": [{"metric": one.metric.key, "better": "high" if one.is_large else "low"} for one in plan.goals],
-        "wants": [one.text for one in plan.wants],
-        "training": [one.name for one in plan.training],
-        "held_out": [one.name for one in plan.held_out],
+        "ranges": [range_.said.removeprefix(knobs.WHERE) for range_ in plan.tuned.ranges],
+        "goals": [{"metric": goal.metric.key, "better": "high" if goal.is_large else "low"} for goal in plan.goals],
+        "wants": [want.text for want in plan.wants],
+        "training": [case.name for case in plan.training],
+        "held_out": [case.name for case in plan.held_out],
         "method": plan.method,
         "seed": plan.seed,
         "seeds": plan.seeds,
@@ -127,26 +127,27 @@ def _data(result: Tuning) -> dict[str, Any]:
         "runs": result.runs,
         "answer": sentence(result),
         "best": None if result.best is None else result.best.candidate.line,
-        "front": [_judged(result, one) for one in result.front],
+        "front": [_judged(result, judged) for judged in result.front],
         "candidates": [
-            {"values": dict(one.values), "gains": list(one.gains), "missed": one.missed} for one in result.tried
+            {"values": dict(candidate.values), "gains": list(candidate.gains), "missed": candidate.missed}
+            for candidate in result.tried
         ],
     }
 
 
-def _judged(result: Tuning, one: Judged) -> dict[str, Any]:
-    goals = zip(result.plan.goals, one.gains, strict=True)
+def _judged(result: Tuning, judged: Judged) -> dict[str, Any]:
+    goals = zip(result.plan.goals, judged.gains, strict=True)
     return {
-        "line": one.candidate.line,
-        "values": dict(one.candidate.values),
+        "line": judged.candidate.line,
+        "values": dict(judged.candidate.values),
         "gains": {
             goal.metric.key: None if gain is None else {"mean": gain.mean, "half_width": gain.half_width}
             for goal, gain in goals
         },
-        "wants_hold": one.wants_hold,
+        "wants_hold": judged.wants_hold,
         "runs": result.held_out_runs,
-        "is_better": one.is_better,
-        "is_worse": one.is_worse,
+        "is_better": judged.is_better,
+        "is_worse": judged.is_worse,
     }
 
 

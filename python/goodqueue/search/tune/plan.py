@@ -90,13 +90,13 @@ def _cases(link: Tune, has_series: bool) -> tuple[list[Case], list[Case]]:
 
 
 def _goals(large: Sequence[str], small: Sequence[str]) -> list[Goal]:
-    wanted = [(key, True) for key in large] + [(key, False) for key in small] or list(USUAL)
-    if len(wanted) > MOST_GOALS:
-        raise UserError(Option("max"), f"found {len(wanted)} goals; accepted: at most {MOST_GOALS}")
+    goals_wanted = [(key, True) for key in large] + [(key, False) for key in small] or list(USUAL)
+    if len(goals_wanted) > MOST_GOALS:
+        raise UserError(Option("max"), f"found {len(goals_wanted)} goals; accepted: at most {MOST_GOALS}")
     for option, keys in (("max", large), ("min", small)):
         numbers.find(keys, Option(option))
-    metrics = numbers.find([key for key, _ in wanted], Option("min"))  # refuses one that is in both
-    return [Goal(metric, is_large) for metric, (_, is_large) in zip(metrics, wanted, strict=True)]
+    metrics = numbers.find([key for key, _ in goals_wanted], Option("min"))  # refuses one that is in both
+    return [Goal(metric, is_large) for metric, (_, is_large) in zip(metrics, goals_wanted, strict=True)]
 
 
 def _wants(texts: Sequence[str]) -> list[Condition]:

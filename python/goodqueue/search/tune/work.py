@@ -46,9 +46,9 @@ class Goal:
     metric: Metric
     is_large: bool
 
-    def gain(self, own: Record, untuned: Record) -> float | None:
-        """Return the logarithm of the ratio, above 0 if ``own`` is better. None if a run has no value."""
-        value, other = self.metric.pick(own), self.metric.pick(untuned)
+    def gain(self, record: Record, untuned: Record) -> float | None:
+        """Return the logarithm of the ratio, above 0 if ``record`` is better. None if a run has no value."""
+        value, other = self.metric.pick(record), self.metric.pick(untuned)
         if value is None or other is None:
             return None
         ratio = math.log((value + SMALL) / (other + SMALL))
@@ -63,12 +63,12 @@ class Tuned(Protocol):
         """The parameters that vary."""
         ...
 
-    def put(self, scenario: Scenario, values: Facts) -> None:
-        """Set what is tuned in ``scenario``, in place: with ``values``, or as it was given if there are none."""
+    def put(self, scenario: Scenario, facts: Facts) -> None:
+        """Set what is tuned in ``scenario``, in place: with ``facts``, or as it was given if there are none."""
         ...
 
-    def short(self, values: Facts) -> str:
-        """Return what is tuned as a person would write it, with ``values`` or as it was given."""
+    def short(self, facts: Facts) -> str:
+        """Return what is tuned as a person would write it, with ``facts`` or as it was given."""
         ...
 
 
@@ -111,7 +111,7 @@ class Candidate:
     def beats(self, other: "Candidate") -> bool:
         """Return whether it is at least as good in all goals, and better in one."""
         pairs = list(zip(self.gains, other.gains, strict=True))
-        return all(own >= theirs for own, theirs in pairs) and any(own > theirs for own, theirs in pairs)
+        return all(ours >= theirs for ours, theirs in pairs) and any(ours > theirs for ours, theirs in pairs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Judged:
     @property
     def is_worse(self) -> bool:
         """Whether it loses more than `WORTH` in a goal, and the 95 % interval excludes 0."""
-        return any(one is not None and one.excludes_zero and one.mean < -WORTH for one in self.gains)
+        return any(gain is not None and gain.excludes_zero and gain.mean < -WORTH for gain in self.gains)
 
     @property
     def is_trade(self) -> bool:
@@ -141,7 +141,7 @@ class Judged:
 
     @property
     def _gains(self) -> bool:
-        return any(one is not None and one.excludes_zero and one.mean > 0 for one in self.gains)
+        return any(gain is not None and gain.excludes_zero and gain.mean > 0 for gain in self.gains)
 
 
 @dataclass(slots=True)
@@ -168,22 +168,25 @@ def carry_out(plan: Plan, run: Runner, progress: Callable[[float], None]) -> Tun
     tried: list[Candidate] = []
 
     def choose_all(choose: Callable[..., Value]) -> Facts:
-        return {knobs.name(one): choose(one.fact) for one in plan.tuned.ranges}
+        return {knobs.name(range_): choose(range_.fact) for range_ in plan.tuned.ranges}
 
     while len(tried) < plan.evaluations:
         batch = optimiser.ask(choose_all, min(BATCH, plan.evaluations - len(tried)))
-        found = training.records(plan, [one.built for one in batch])
-        made = [_candidate(plan, one.built, own, beside) for one, own in zip(batch, found, strict=True)]
-        optimiser.tell(batch, [one.scores for one in made])
-        tried += made
+        records_of_batch = training.records(plan, [point.built for point in batch])
+        candidates = [
+            _candidate(plan, point.built, records, beside)
+            for point, records in zip(batch, records_of_batch, strict=True)
+        ]
+        optimiser.tell(batch, [candidate.scores for candidate in candidates])
+        tried += candidates
         progress(0.9 * len(tried) / plan.evaluations)
     return _judged(plan, run, base, tried)
 
 
-def _with_line(scenario: Scenario, plan: Plan, values: Facts) -> Scenario:
-    made = copy.deepcopy(scenario)
-    plan.tuned.put(made, values)
-    return made
+def _with_line(scenario: Scenario, plan: Plan, facts: Facts) -> Scenario:
+    changed = copy.deepcopy(scenario)
+    plan.tuned.put(changed, facts)
+    return changed
 
 
 @dataclass(slots=True)
@@ -199,29 +202,29 @@ class _Side:
         return self.run(
             [
                 {
-                    f"{at}/{seed}": {**_with_line(case.scenario, plan, one), "seed": seed}
+                    f"{at}/{seed}": {**_with_line(case.scenario, plan, facts), "seed": seed}
                     for at, case in enumerate(self.cases)
                     for seed in self.seeds
                 }
-                for one in values
+                for facts in values
             ]
         )
 
 
-def _candidate(plan: Plan, values: Facts, own: dict[str, Record] | None, beside: dict[str, Record]) -> Candidate:
-    line = plan.tuned.short(values)
-    if own is None:
-        return Candidate(line, values, tuple(REFUSED for _ in plan.goals), -REFUSED)
-    means = [mean(goal.gain(own[key], beside[key]) for key in beside) for goal in plan.goals]
-    return Candidate(line, values, tuple(REFUSED if one is None else one for one in means), _missed(plan, own))
+def _candidate(plan: Plan, facts: Facts, records: dict[str, Record] | None, beside: dict[str, Record]) -> Candidate:
+    line = plan.tuned.short(facts)
+    if records is None:
+        return Candidate(line, facts, tuple(REFUSED for _ in plan.goals), -REFUSED)
+    means = [mean(goal.gain(records[key], beside[key]) for key in beside) for goal in plan.goals]
+    return Candidate(line, facts, tuple(REFUSED if gain is None else gain for gain in means), _missed(plan, records))
 
 
-def _missed(plan: Plan, own: dict[str, Record]) -> float:
+def _missed(plan: Plan, records: dict[str, Record]) -> float:
     """Return how far the worst want is missed in the mean of a scenario's seeds."""
     worst = 0.0
     for want in plan.wants:
-        for keys in _by_case(own):
-            margins = [want.margin({"": own[key]}) for key in keys]
+        for keys in _by_case(records):
+            margins = [want.margin({"": records[key]}) for key in keys]
             worst = min(worst, math.fsum(margins) / len(margins))
     return -worst
 
@@ -232,29 +235,35 @@ def _by_case(records: Mapping[str, Record]) -> list[list[str]]:
 
 
 def _judged(plan: Plan, run: Runner, base: Candidate, tried: Sequence[Candidate]) -> Tuning:
-    good = {one.line: one for one in tried if not one.missed and all(gain > REFUSED for gain in one.gains)}
-    front = [one for one in good.values() if not any(other.beats(one) for other in good.values())]
-    front.sort(key=lambda one: one.gains)
+    good = {
+        candidate.line: candidate
+        for candidate in tried
+        if not candidate.missed and all(gain > REFUSED for gain in candidate.gains)
+    }
+    front = [candidate for candidate in good.values() if not any(other.beats(candidate) for other in good.values())]
+    front.sort(key=lambda candidate: candidate.gains)
     answers = [
-        one
-        for one in good.values()
-        if all(gain >= -WORTH for gain in one.gains) and (max(one.gains) > 0 or base.missed)
+        candidate
+        for candidate in good.values()
+        if all(gain >= -WORTH for gain in candidate.gains) and (max(candidate.gains) > 0 or base.missed)
     ]
-    best = max(answers, key=lambda one: math.fsum(one.gains), default=None)
+    best = max(answers, key=lambda candidate: math.fsum(candidate.gains), default=None)
     if best is None and base.missed and front:  # the wants cost something
-        best = max(front, key=lambda one: math.fsum(one.gains))
+        best = max(front, key=lambda candidate: math.fsum(candidate.gains))
     shown = _spread(front, FRONT)
     if best is not None and best not in shown:
-        shown = sorted([*shown, best], key=lambda one: one.gains)
+        shown = sorted([*shown, best], key=lambda candidate: candidate.gains)
     side = _Side(plan.held_out, HELD_OUT_SEEDS, run)
-    beside, *found = side.records(plan, [{}, *(one.values for one in shown)])
+    beside, *records_of_shown = side.records(plan, [{}, *(candidate.values for candidate in shown)])
     assert beside is not None
     judged = []
-    for one, own in zip(shown, found, strict=True):
-        if own is None:  # a held-out scenario refuses what those for tuning accept
+    for candidate, records in zip(shown, records_of_shown, strict=True):
+        if records is None:  # a held-out scenario refuses what those for tuning accept
             continue
-        judged.append(Judged(one, [_held_out(goal, own, beside) for goal in plan.goals], _hold(plan, own)))
-    chosen = next((one for one in judged if one.candidate == best), None)
+        judged.append(
+            Judged(candidate, [_held_out(goal, records, beside) for goal in plan.goals], _hold(plan, records))
+        )
+    chosen = next((result for result in judged if result.candidate == best), None)
     return Tuning(plan, list(tried), _hold(plan, beside), judged, chosen, len(beside), run.runs)
 
 
@@ -265,10 +274,10 @@ def _spread(front: Sequence[Candidate], most: int) -> list[Candidate]:
     return [front[round(at * (len(front) - 1) / (most - 1))] for at in range(most)]
 
 
-def _held_out(goal: Goal, own: dict[str, Record], beside: dict[str, Record]) -> Estimate | None:
-    means = [mean(goal.gain(own[key], beside[key]) for key in keys) for keys in _by_case(beside)]
-    return estimate([one for one in means if one is not None])
+def _held_out(goal: Goal, records: dict[str, Record], beside: dict[str, Record]) -> Estimate | None:
+    means = [mean(goal.gain(records[key], beside[key]) for key in keys) for keys in _by_case(beside)]
+    return estimate([gain for gain in means if gain is not None])
 
 
-def _hold(plan: Plan, own: dict[str, Record]) -> int:
-    return sum(all(want.holds({"": record}) for want in plan.wants) for record in own.values())
+def _hold(plan: Plan, records: dict[str, Record]) -> int:
+    return sum(all(want.holds({"": record}) for want in plan.wants) for record in records.values())

@@ -1,4 +1,4 @@
-"""The addresses and ports of the hosts: an address is a host, and the listening port says the flow and its way.
+"""The addresses and ports of the hosts: an address is a host, and the listening port says the flow and its route.
 
 Flows of one host share its address, so that a discipline that is fair between hosts (cake) sees the hosts of the
 scenario. A flow whose host has no name has a host of its own, as in the simulator. One process owns all addresses of a
@@ -21,9 +21,9 @@ MOST_FLOWS = 2000
 MOST_ROUTES = 16
 MOST_STACKS = 16
 _LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
-"""A listening port has the highest bit, then four bits for the way's number, and eleven for the flow's place."""
+"""A listening port has the highest bit, then four bits for the route's number, and eleven for the flow's index."""
 _SENDING = 0x800
-"""The lowest of the ports that the laboratory chooses for senders, plus a flow's place. Listening ports are higher."""
+"""The lowest of the ports that the laboratory chooses for senders, plus a flow's index. Listening ports are higher."""
 EPHEMERAL = (0x1000, _LISTENING - 1)
 """The ports that Linux chooses for a connection. They are between the other two kinds."""
 
@@ -35,7 +35,7 @@ class Ends:
     addresses: dict[str, str]
     """By side."""
     ports: tuple[int, ...]
-    """The listening ports, one per way of the flow."""
+    """The listening ports, one per route of the flow."""
     first_port: int
     """The port of the sender of a bulk flow, and of what sends datagrams first."""
 
@@ -57,14 +57,14 @@ def of_host(plan: Plan, side: str, number: int) -> str:
 
 
 def of_route(route: int) -> tuple[int, int]:
-    """Return the first and the last listening port of the flows that take the plan's way number ``route``."""
+    """Return the first and the last listening port of the flows that take the plan's route number ``route``."""
     first = listening(route, 0)
     return first, first | _PLACE
 
 
-def listening(route: int, place: int) -> int:
-    """Return the listening port of the flow at ``place`` of the plan on ``route``."""
-    return _LISTENING | route << _ROUTE_BIT | place
+def listening(route: int, index: int) -> int:
+    """Return the listening port of flow ``index`` of the plan on ``route``."""
+    return _LISTENING | route << _ROUTE_BIT | index
 
 
 def place_of(ports: tuple[int, int]) -> int | None:
@@ -72,12 +72,12 @@ def place_of(ports: tuple[int, int]) -> int | None:
     return next((port & _PLACE for port in ports if port & _LISTENING), None)
 
 
-def ends(plan: Plan, place: int) -> Ends:
-    """Return the addresses and ports of the flow at ``place`` of the plan."""
-    flow = plan.flows[place]
+def ends(plan: Plan, index: int) -> Ends:
+    """Return the addresses and ports of flow ``index`` of the plan."""
+    flow = plan.flows[index]
     numbers = {"client": flow.user, "server": flow.server}
     return Ends(
         addresses={side: flow.addresses.get(side) or address(side, numbers[side]) for side in SIDES},
-        ports=tuple(listening(route, place) for route in flow.routes or [flow.route]),
-        first_port=_SENDING + place,
+        ports=tuple(listening(route, index) for route in flow.routes or [flow.route]),
+        first_port=_SENDING + index,
     )

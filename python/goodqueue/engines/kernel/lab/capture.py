@@ -30,18 +30,18 @@ class Capture:
         except FileNotFoundError:
             raise LabError("tcpdump: not found; accepted: the program of package tcpdump on PATH") from None
         assert self._process.stderr is not None
-        said = ""
+        text = ""
         for line in self._process.stderr:
-            said = line.strip()
-            if "listening on" in said:
+            text = line.strip()
+            if "listening on" in text:
                 return
-        raise LabError(f"tcpdump on {device}: {said}")
+        raise LabError(f"tcpdump on {device}: {text}")
 
     def stop(self) -> int:
         """End tcpdump, and return how many packets the kernel dropped before tcpdump read them."""
         self._process.send_signal(signal.SIGINT)
-        _, said = self._process.communicate()
-        found = re.search(r"(\d+) packets? dropped by kernel", said)
-        if found is None:
-            raise LabError(f"tcpdump: {said.strip() or 'ended early'}")
-        return int(found[1])
+        _, text = self._process.communicate()
+        match = re.search(r"(\d+) packets? dropped by kernel", text)
+        if match is None:
+            raise LabError(f"tcpdump: {text.strip() or 'ended early'}")
+        return int(match[1])

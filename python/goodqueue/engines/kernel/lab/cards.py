@@ -48,12 +48,12 @@ class Card:
 
 def cards(plan: Plan) -> list[Card]:
     """Return the devices of the plan's stacks."""
-    found = []
-    for place, stack in enumerate(plan.stacks):
+    made_cards = []
+    for index, stack in enumerate(plan.stacks):
         onward = nodes(plan)[1:-1] if stack.side == "server" else nodes(plan)[-2:0:-1]
         first = next(node for node in onward if any(step.direction == stack.direction for step in node.steps))
-        found.append(Card(stack, place, onward[0] if stack.link else first))
-    return found
+        made_cards.append(Card(stack, index, onward[0] if stack.link else first))
+    return made_cards
 
 
 def captured(plan: Plan) -> list[tuple[str, str]]:
@@ -63,10 +63,10 @@ def captured(plan: Plan) -> list[tuple[str, str]]:
     """
     row = nodes(plan)
     places = {node.name for _, node in measured(plan)}
-    found = [(node, side) for node in row if node.name in places for side in ("server", "client")]
+    ends_captured = [(node, side) for node in row if node.name in places for side in ("server", "client")]
     if plan.captures_ends:
-        found = [(row[0], "client"), *found, (row[-1], "server")]
-    devices = [(node.name, node.device(side)) for node, side in found]
+        ends_captured = [(row[0], "client"), *ends_captured, (row[-1], "server")]
+    devices = [(node.name, node.device(side)) for node, side in ends_captured]
     for card in cards(plan):
         devices.append((card.stack.side, card.name))
         if card.stack.link:
@@ -78,10 +78,10 @@ def captured(plan: Plan) -> list[tuple[str, str]]:
 
 def joined(plan: Plan) -> dict[str, list[str]]:
     """Return the captures that lack packets because these come by a card, each with the captures that have them."""
-    found: dict[str, list[str]] = {}
+    by_addresses: dict[str, list[str]] = {}
     for card in cards(plan):
         from_client = card.stack.side == "client"
-        found.setdefault(ends(plan)[from_client], []).append(f"{card.name}.pcap")
+        by_addresses.setdefault(ends(plan)[from_client], []).append(f"{card.name}.pcap")
         entered = card.arriving if card.stack.link else card.name
-        found.setdefault(card.beside.captures()[from_client], []).append(f"{entered}.pcap")
-    return found
+        by_addresses.setdefault(card.beside.captures()[from_client], []).append(f"{entered}.pcap")
+    return by_addresses

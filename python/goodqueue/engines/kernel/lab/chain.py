@@ -95,13 +95,13 @@ def _around(plan: Plan, direction: str) -> tuple[list[Step], Step, list[Step]]:
     """Return what packets of ``direction`` meet before the bottleneck's queue, the queue, and what is behind it."""
     row = plan.rows[direction]
     steps: list[Step] = []
-    for place in row:
-        if plan.link(direction, place) is None:
-            steps.append(Step(Does.WIRE, direction, place))
+    for index in row:
+        if plan.link(direction, index) is None:
+            steps.append(Step(Does.WIRE, direction, index))
             continue
-        steps.append(Step(Does.QUEUE, direction, place))
-        if place != row[-1]:
-            steps.append(Step(Does.TRANSMIT, direction, place))
+        steps.append(Step(Does.QUEUE, direction, index))
+        if index != row[-1]:
+            steps.append(Step(Does.TRANSMIT, direction, index))
     steps.append(Step(Does.PROPAGATE, direction, row[-1]))
     at = steps.index(Step(Does.QUEUE, direction, None))
     return steps[:at], steps[at], steps[at + 1 :]

@@ -26,17 +26,17 @@ def due(plan: Plan) -> list[Due]:
 
     A change of rate applies to the shaper, and to the transmission behind the shaper.
     """
-    found = []
+    dues = []
     for node in nodes(plan):
         for step in node.steps:
             link = plan.link(step.direction, step.place)
             for change in link.changes if link is not None else []:
                 if lines := _lines(plan, node, step, change):
-                    found.append(Due(change.at_s, node.name, lines))
+                    dues.append(Due(change.at_s, node.name, lines))
     for card in cards(plan):
         for change in card.stack.link.changes if card.stack.link is not None else []:
-            found.append(Due(change.at_s, card.stack.side, [_change(card.out, words) for words in change.tc]))
-    return sorted(found, key=lambda one: one.at_s)
+            dues.append(Due(change.at_s, card.stack.side, [_change(card.out, words) for words in change.tc]))
+    return sorted(dues, key=lambda due_change: due_change.at_s)
 
 
 def _lines(plan: Plan, node: Node, step: Step, change: Change) -> list[Words]:
@@ -74,12 +74,12 @@ class Changers:
                     preexec_fn=die_with_parent,  # noqa: PLW1509 - there are no threads here
                 )
 
-    def do(self, one: Due) -> None:
-        """Send the commands of ``one`` to its namespace's ``tc``."""
-        stdin = self._waiting[one.space].stdin
+    def do(self, due_change: Due) -> None:
+        """Send the commands of ``due_change`` to its namespace's ``tc``."""
+        stdin = self._waiting[due_change.space].stdin
         assert stdin is not None
         try:
-            stdin.write("".join(" ".join(words) + "\n" for words in one.lines))
+            stdin.write("".join(" ".join(words) + "\n" for words in due_change.lines))
             stdin.flush()
         except BrokenPipeError:
             self.finish()
@@ -87,6 +87,6 @@ class Changers:
     def finish(self) -> None:
         """End the processes. Raises LabError if ``tc`` refused a command."""
         for process in self._waiting.values():
-            _, said = process.communicate()
-            if process.returncode != 0 or said:
-                raise LabError(f"tc: a change was refused: {'; '.join(said.split(chr(10))).strip('; ')}")
+            _, text = process.communicate()
+            if process.returncode != 0 or text:
+                raise LabError(f"tc: a change was refused: {'; '.join(text.split(chr(10))).strip('; ')}")

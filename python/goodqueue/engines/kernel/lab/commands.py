@@ -47,8 +47,8 @@ def step(device: str, taken: Step, plan: Plan, rate_bps: int | None = None) -> l
     if shaper is not None and rate_bps is not None:
         shaper = replace(shaper, rate_bps=rate_bps)
     if taken.does is Does.PROPAGATE:
-        own = None if shaper is None else shaper.rate_bps
-        rates = [None if taken.place in route.skips else own for route in plan.routes]
+        own_bps = None if shaper is None else shaper.rate_bps
+        rates = [None if taken.place in route.skips else own_bps for route in plan.routes]
         return wire(device, [route.rtt_s for route in plan.routes], rates)
     if shaper is None:
         assert taken.place is not None
@@ -66,8 +66,8 @@ def transmission(device: str, rate_bps: int, at: Words) -> Words:
 def at_rate(device: str, taken: Step, plan: Plan, rate_bps: int) -> list[Words]:
     """Return the commands that change ``device``, a link or the transmission behind a link, to the link's new rate."""
     # The commands for two rates are compared: only those that differ depend on the rate.
-    made = zip(step(device, taken, plan, rate_bps), step(device, taken, plan, 2 * rate_bps), strict=True)
-    return [[words[0], "change", *words[2:]] for words, other in made if words != other]
+    pairs = zip(step(device, taken, plan, rate_bps), step(device, taken, plan, 2 * rate_bps), strict=True)
+    return [[words[0], "change", *words[2:]] for words, other in pairs if words != other]
 
 
 def _bypass(device: str, taken: Step, plan: Plan) -> tuple[list[Words], Words]:
@@ -92,10 +92,10 @@ def _select(device: str, parent: str, route: int, band: str) -> list[Words]:
 
 
 def wire(device: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[Words]:
-    """Return the commands for ``device`` as the wire to a host: one RTT and one rate of the link before it per way.
+    """Return the commands for ``device`` as the wire to a host: one RTT and one rate of the link before it per route.
 
     A shaper passes a packet on when its transmission begins. The packet arrives half the RTT after the transmission
-    ends. One netem would keep the order of packets with different delays, so each way has its own netem.
+    ends. One netem would keep the order of packets with different delays, so each route has its own netem.
     """
     if len(rtts_s) == 1:
         return [_add(device, "root", "handle", "1:", *_netem(rtts_s[0], rates_bps[0]))]

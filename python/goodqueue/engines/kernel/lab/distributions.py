@@ -51,8 +51,8 @@ def write(plan: Plan, folder: Path) -> None:
     links = [plan.down, plan.up, *(hop.link for hop in plan.hops if hop.link is not None)]
     lines = [words for link in links for words in (*link.tc, *(line for change in link.changes for line in change.tc))]
     lines += [hop.netem for hop in plan.hops]
-    wanted = {name for name in FUNCTIONS if any(name in words for words in lines)}
-    for name in wanted:
+    names = {name for name in FUNCTIONS if any(name in words for words in lines)}
+    for name in names:
         (folder / f"{name}.dist").write_text("\n".join(map(str, table(name))) + "\n", encoding="ascii")
-    if wanted:
+    if names:
         os.environ["TC_LIB_DIR"] = str(folder)

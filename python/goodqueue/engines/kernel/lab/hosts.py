@@ -38,13 +38,13 @@ class Hosts:
     def __init__(self, spaces: dict[str, Namespace], plan: Plan, clock: Clock) -> None:
         """Start the process. When this returns, its listeners are ready, or it has failed and `results` says why."""
         self._results, write = os.pipe()
-        ready, told = os.pipe()
+        ready, write_end = os.pipe()
         self._process = os.fork()
         if self._process == 0:
             os.close(ready)
-            _be_hosts(spaces, plan, clock, told, write)
+            _be_hosts(spaces, plan, clock, write_end, write)
         os.close(write)
-        os.close(told)
+        os.close(write_end)
         os.read(ready, 1)
         os.close(ready)
 
@@ -65,7 +65,7 @@ class Hosts:
         return results
 
 
-def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, told: int, write: int) -> NoReturn:
+def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, ready_end: int, write: int) -> NoReturn:
     """Serve all flows until the run is over, then write the results. Never returns."""
     status = 1
     try:
@@ -80,7 +80,7 @@ def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, told: int,
                 _connect_once()
         times = (clock.monotonic_ns, clock.realtime_ns)
         run = _goodqueue.Sockets(plan.scenario, order(plan), (client.descriptor, server.descriptor), times)
-        os.close(told)
+        os.close(ready_end)
         results = run.run()
         clock.sleep_until(plan.duration_s + plan.drain_s)
         status = 0
@@ -93,8 +93,8 @@ def _be_hosts(spaces: dict[str, Namespace], plan: Plan, clock: Clock, told: int,
 
 def _open_many() -> None:
     """Let this process have as many descriptors as it may: a connection has two."""
-    own = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    for most in (max(own, _MOST_FILES), own):
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    for most in (max(limit, _MOST_FILES), limit):
         with suppress(ValueError):  # only root may raise the limit
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
             return
@@ -106,19 +106,19 @@ def _connect_once() -> None:
     Linux fills a table of 256 KiB at random when it chooses a port for the first time. In the virtual machine that
     takes 6 ms, which the first connection of the run would wait.
     """
-    with socket.socket() as made:
-        made.connect_ex(("127.0.0.1", 1))  # no one listens there
+    with socket.socket() as probe:
+        probe.connect_ex(("127.0.0.1", 1))  # no one listens there
 
 
 def order(plan: Plan) -> str:
     """Return what ``crates/sockets`` must know beside the scenario, as JSON (``order.rs``)."""
-    flows = [_sockets(plan, place, flow) for place, flow in enumerate(plan.flows)]
+    flows = [_sockets(plan, index, flow) for index, flow in enumerate(plan.flows)]
     times = {"duration_s": plan.duration_s, "warmup_s": plan.warmup_s, "sample_s": plan.sample_s}
     return json.dumps(times | {"flows": flows})
 
 
-def _sockets(plan: Plan, place: int, flow: Flow) -> dict[str, Any]:
-    between = ends(plan, place)
+def _sockets(plan: Plan, index: int, flow: Flow) -> dict[str, Any]:
+    between = ends(plan, index)
     return {
         **{side: between.addresses[side] for side in SIDES},
         "ports": between.ports,

@@ -90,7 +90,7 @@ class Stack:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The route of some flows' packets. The listening ports of each way are its own (`addresses.of_route`)."""
+    """The route of some flows' packets. The listening ports of each route are its own (`addresses.of_route`)."""
 
     rtt_s: float
     """Base round-trip time."""
@@ -125,11 +125,11 @@ class Flow:
     server: int
     """The number of the server, likewise."""
     route: int = 0
-    """The place of the flow's way in the plan's ways."""
+    """The index of the flow's route in the plan's routes."""
     addresses: dict[str, str] = field(default_factory=dict)
     """By side, the address of the flow's host, if the scenario says it."""
     routes: list[int] = field(default_factory=list)
-    """The ways of a flow with several. Each connection takes one by chance."""
+    """The routes of a flow with several. Each connection takes one by chance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class OwnPath:
     scenario: str
     """The scenario with the path, as JSON, without traffic, and longer by the drain's time."""
     hops: list[list[str] | None]
-    """The names of the hops that the packets of each way cross. None: all hops."""
+    """The names of the hops that the packets of each route cross. None: all hops."""
     trace: dict[str, Any] | None = None
     """``path``, ``points`` and ``snap_bytes`` of the capture that the path is to write."""
 
@@ -177,11 +177,11 @@ class Plan:
     buffers: dict[str, str] = field(default_factory=dict)
     """``tcp_rmem`` and ``tcp_wmem`` where the scenario says them."""
 
-    def link(self, direction: str, place: int | None) -> Shaper | None:
-        """Return the link that packets of ``direction`` meet at ``place`` of the hops, or None if that is a wire."""
-        if place is None:
+    def link(self, direction: str, index: int | None) -> Shaper | None:
+        """Return the link that packets of ``direction`` meet at hop ``index``, or None if that is a wire."""
+        if index is None:
             return self.down if direction == "down" else self.up
-        return self.hops[place].link
+        return self.hops[index].link
 
     def links(self) -> list[Shaper]:
         """Return every link, those of hosts included."""
@@ -190,7 +190,7 @@ class Plan:
 
     def narrowest_bps(self, direction: str, route: Route) -> int | None:
         """Return the highest rate that packets of ``route`` can have, or None if they cross no link."""
-        crossed = [self.link(direction, place) for place in self.rows[direction] if place not in route.skips]
+        crossed = [self.link(direction, index) for index in self.rows[direction] if index not in route.skips]
         return min((link.fastest_bps for link in crossed if link is not None), default=None)
 
     @property
@@ -220,9 +220,9 @@ class Plan:
         down, up = Shaper.of(data.pop("down")), Shaper.of(data.pop("up"))
         hops = [Hop(**_with_link(hop)) for hop in data.pop("hops")]
         stacks = [Stack(**_with_link(stack)) for stack in data.pop("stacks")]
-        own = data.pop("own")
-        own = own and OwnPath(**own)
-        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, stacks=stacks, own=own, **data)
+        own_path = data.pop("own")
+        own_path = own_path and OwnPath(**own_path)
+        return Plan(down=down, up=up, flows=flows, routes=routes, hops=hops, stacks=stacks, own=own_path, **data)
 
 
 def _with_link(data: dict[str, Any]) -> dict[str, Any]:

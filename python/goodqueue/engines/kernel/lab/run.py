@@ -45,13 +45,13 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     with tempfile.TemporaryDirectory(dir=folder) as tables:  # the next run clears the folder if this one is killed
         distributions.write(plan, Path(tables))
         spaces = build(plan)
-    own = _own_path(plan, spaces)
+    own_path = _own_path(plan, spaces)
     captures = {}
     for space, device in captured(plan):
         with spaces[space].entered():
             captures[device] = Capture(device, folder / f"{device}.pcap")
     changes = changing.due(plan)
-    changers = changing.Changers(spaces, {one.space for one in changes})
+    changers = changing.Changers(spaces, {change.space for change in changes})
     clock = Clock.starting_in(_LEAD_S)
     hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
@@ -66,23 +66,23 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             changers.do(changes.pop(0))
         wait.until(seconds)
 
-    if own is not None:
+    if own_path is not None:
         until(0.0)
-        own.start(clock)
+        own_path.start(clock)
     until(plan.warmup_s)
     queues.read()
     before = _netstat(spaces)
     until(plan.duration_s)
     queues.read()
     after = _netstat(spaces)
-    if own is not None:
-        until(plan.duration_s + own.lag_s)
-        own.measured(folder / OWN)
+    if own_path is not None:
+        until(plan.duration_s + own_path.lag_s)
+        own_path.measured(folder / OWN)
     until(plan.duration_s + plan.drain_s)
     queues.read()
     flows = hosts.results()
-    if own is not None:
-        own.stop()
+    if own_path is not None:
+        own_path.stop()
     changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
@@ -91,7 +91,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
 
     result = {
         "kernel": f"{os.uname().release} {os.uname().version}",
-        "tc": tc.version() if own is None else None,
+        "tc": tc.version() if own_path is None else None,
         "start_ns": clock.realtime_ns,
         "sysctls": _switches(spaces["server"]),
         "qdisc_stats": queues.bottleneck,
@@ -147,8 +147,8 @@ def _await_precise_timers() -> None:
         if path.read_text(encoding="ascii").split()[3] == _PRECISE:
             return
         time.sleep(0.1)
-    found = path.read_text(encoding="ascii").strip()
-    raise LabError(f"/proc/net/psched: found {found}; accepted: timers of 1 ns, the last word {_PRECISE}")
+    text = path.read_text(encoding="ascii").strip()
+    raise LabError(f"/proc/net/psched: found {text}; accepted: timers of 1 ns, the last word {_PRECISE}")
 
 
 class _Queues:
@@ -181,8 +181,8 @@ class _Queues:
 
 
 def _netstat(spaces: dict[str, Namespace]) -> dict[str, counters.Counters]:
-    found = {}
+    counts = {}
     for side in SIDES:
         with spaces[side].entered():
-            found[side] = counters.read()
-    return found
+            counts[side] = counters.read()
+    return counts

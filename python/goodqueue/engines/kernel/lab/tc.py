@@ -34,9 +34,9 @@ def version() -> str:
 
 def _last_words(stderr: str, lines: list[Words]) -> str:
     """Return tc's error message and the line with the error. tc gives the line's number (``Command failed -:3``)."""
-    said = [line for line in stderr.splitlines() if line.strip()]
-    failed = [line.rpartition(":")[2] for line in said if line.startswith("Command failed")]
-    complaint = "; ".join(line for line in said if not line.startswith("Command failed"))
+    stderr_lines = [line for line in stderr.splitlines() if line.strip()]
+    failed = [line.rpartition(":")[2] for line in stderr_lines if line.startswith("Command failed")]
+    complaint = "; ".join(line for line in stderr_lines if not line.startswith("Command failed"))
     if failed and failed[0].isdigit():
         return f"{complaint} in: {' '.join(lines[int(failed[0]) - 1])}"
     return complaint

@@ -126,16 +126,24 @@ def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
     side = card.stack.side
     (other,) = set(SIDES) - {side}
     below, beside = _below(card, other, plan) if card.stack.link is None else _interface(card, other, spaces, plan)
-    own = Interface(side, card.name, _mac(card, 0), other)
+    interface = Interface(side, card.name, _mac(card, 0), other)
     with spaces[below.space].entered(), IPRoute() as ip:
         (index,) = ip.link_lookup(ifname=below.name)
         home = {"net_ns_fd": spaces[side].descriptor}
-        ip.link("add", ifname=own.name, kind="macvlan", link=index, address=own.mac, macvlan_mode="private", **home)
+        ip.link(
+            "add",
+            ifname=interface.name,
+            kind="macvlan",
+            link=index,
+            address=interface.mac,
+            macvlan_mode="private",
+            **home,
+        )
     table = _CARD_TABLES + 2 * card.place
-    bring_up(spaces, own, beside.mac, plan, (table, table + 1))
+    bring_up(spaces, interface, beside.mac, plan, (table, table + 1))
     with spaces[side].entered(), IPRoute() as ip:
         # A macvlan always takes packets of several segments, so TCP must not make them.
-        ip.link("set", index=ip.link_lookup(ifname=own.name)[0], gso_max_segs=1)
+        ip.link("set", index=ip.link_lookup(ifname=interface.name)[0], gso_max_segs=1)
         for host in card.stack.hosts:
             source = {"src": of_host(plan, side, host), "src_len": 32}
             ip.rule("add", table=table + 1, priority=1, fwmark=_ECN_MARK, **source)
@@ -160,8 +168,8 @@ def _interface(card: Card, other: str, spaces: dict[str, Namespace], plan: Plan)
     )
     _connect(spaces, out, entry, plan)
     _connect(spaces, leaving, arriving, plan)
-    for one in (out, entry, arriving):
-        _raise(spaces, one, plan)
+    for interface in (out, entry, arriving):
+        _raise(spaces, interface, plan)
     bring_up(spaces, leaving, arriving.mac, plan)
     with spaces[out.space].entered():
         tc.batch(commands.link(out.name, card.stack.link, ["root"]))
@@ -199,8 +207,8 @@ def bring_up(
 def _raise(spaces: dict[str, Namespace], here: Interface, plan: Plan) -> int:
     """Bring an interface up, without offloads, and return its index."""
     with spaces[here.space].entered(), IPRoute() as ip:
-        (found,) = ip.link_lookup(ifname=here.name)
-        index: int = found
+        (index_found,) = ip.link_lookup(ifname=here.name)
+        index: int = index_found
         if ip.get_links(index)[0].get_nested("IFLA_LINKINFO", "IFLA_INFO_KIND") != "macvlan":  # it has no such switches
             send_singly(here.name)
         ip.link("set", index=index, mtu=plan.mtu, state="up")
