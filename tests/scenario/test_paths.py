@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT, SCENARIO, Result
 from goodqueue import running, scenario
-from goodqueue.engines import identity
+from goodqueue.engines import identity, loads
 from goodqueue.errors import UserError
 from goodqueue.flent import exporting
 from goodqueue.plot import drawing, series
@@ -164,7 +164,7 @@ def traced(here: Path) -> Path:
 
 
 def test_files_of_rates_are_looked_for_beside_the_scenario(traced: Path, goodqueue: Command) -> None:
-    resolved = scenario.from_file("there/traced.toml")
+    resolved = loads.from_file("there/traced.toml")
     tables_with_files = (resolved["bottleneck"], resolved["bottleneck"]["up"], resolved["hop"][0])
     assert [table["trace"] for table in tables_with_files] == ["there/down.txt", "there/more/up.txt", "there/far.txt"]
     assert goodqueue("run", "there/traced.toml").status == 0
@@ -184,10 +184,10 @@ def test_another_content_of_a_file_is_another_run(traced: Path, goodqueue: Comma
         assert goodqueue(*sweep, "--json").status == 0
         return len(list(Path("store/runs").glob("*/*.parquet")))
 
-    before = identity.of("sim", scenario.from_file("there/traced.toml")).key
+    before = identity.of("sim", loads.from_file("there/traced.toml")).key
     assert [runs(), runs()] == [1, 1], "what is stored is not run again"
     (traced / name).write_text("s,mbit\n0,10\n1,2\n", encoding="utf-8")
-    assert identity.of("sim", scenario.from_file("there/traced.toml")).key != before
+    assert identity.of("sim", loads.from_file("there/traced.toml")).key != before
     assert runs() == 2
 
 
@@ -199,7 +199,7 @@ def test_a_discipline_in_python_stands_at_a_hop_too(here: Path) -> None:
     text = TRACED.replace('trace = "down.txt"', 'rate = "10mbit"').replace('trace = "more/up.txt"', "")
     text = text.replace('trace = "far.txt"\nqdisc = "pfifo"', 'rate = "5mbit"\nqdisc = "my_aqm.py:MyAqm"')
     (folder / "hop.toml").write_text(text, encoding="utf-8")
-    resolved = scenario.from_file("there/hop.toml")
+    resolved = loads.from_file("there/hop.toml")
     assert resolved["hop"][0]["qdisc"].startswith("there/my_aqm.py:MyAqm "), "with its parameters"
     before = identity.of("sim", resolved).key
     assert running.one(resolved)["hops"][0]["packets"]["offered"] > 100

@@ -9,8 +9,8 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines
-from goodqueue import scenario as reading
 from goodqueue.api import asking, frames, showing
+from goodqueue.engines import loads
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import output
 from goodqueue.measures import metrics
@@ -224,7 +224,7 @@ def run(
     asking.numbers(threads=threads)
     base, origins = asking.scenario_of(scenario, sets | {"seed": seed})
     name = "run" if scenario is None or isinstance(scenario, Mapping) else os.fspath(scenario)
-    resolved = reading.resolve(base, "" if name == "run" else name, origins)
+    resolved = loads.resolve(base, "" if name == "run" else name, origins)
     notes.tell(base, origins)
     with terminal.progress("simulating" if on == "sim" else f"engine {on}") as progress:
         return Run(engines.threaded(on, threads)(resolved, progress, Event()), name)

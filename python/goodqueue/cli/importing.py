@@ -51,15 +51,15 @@ def import_(
     """
     from pathlib import Path
 
-    from goodqueue import scenario as scenarios
     from goodqueue import store as stores
+    from goodqueue.engines import loads
     from goodqueue.flent import programs
     from goodqueue.neighbours import parts
     from goodqueue.show import tables, terminal
 
     if sets and scenario is None:
         raise UserError("--set", "found without --scenario; accepted: with --scenario SCENARIO.toml")
-    resolved = None if scenario is None else scenarios.from_file(scenario, sets or ())
+    resolved = None if scenario is None else loads.from_file(scenario, sets or ())
     origin = f"--store {store}"
     if store is not None:
         stores.check(Path(store), origin)

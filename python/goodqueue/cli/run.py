@@ -97,9 +97,9 @@ def run(
 
     from goodqueue import engines
     from goodqueue.capture import asked, settle
+    from goodqueue.engines.loads import resolve
     from goodqueue.errors import Option, UserError
     from goodqueue.files import inputs, output
-    from goodqueue.scenario import resolve
     from goodqueue.scenario.asked import base as scenario_of
     from goodqueue.show import notes, terminal
 

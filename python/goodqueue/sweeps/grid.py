@@ -11,10 +11,11 @@ from typing import Any
 
 from goodqueue import engines
 from goodqueue import scenario as scenarios
+from goodqueue.engines import loads
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Scenario
-from goodqueue.scenario import calibration, sources
+from goodqueue.scenario import sources
 
 QDISC = "bottleneck.qdisc"
 MIX = "traffic"
@@ -167,7 +168,7 @@ def cells(
     combined = [list(zip(along, values, strict=True)) for values in itertools.product(*(axis.values for axis in along))]
     made = [_made(base, values, mixed) for values in combined]
     with suppress(UserError):  # its own cell is refused below
-        calibration.count(_loads(made, origin), workers)
+        loads.count(_loads(made, origin), workers)
     found = []
     refused: list[UserError] = []
     for values, one in zip(combined, made, strict=True):
@@ -175,7 +176,7 @@ def cells(
         try:
             if isinstance(one, UserError):
                 raise one
-            scenario = scenarios.resolve(one[0], origin, one[1])
+            scenario = loads.resolve(one[0], origin, one[1])
             engines.check(engine, scenario)
             found.append(Cell(at, scenario))
         except UserError as error:
@@ -206,12 +207,12 @@ def _made(
     return scenario, origins
 
 
-def _loads(made: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str) -> Iterator[calibration.Probe]:
+def _loads(made: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str) -> Iterator[loads.Probe]:
     """Yield the loads of the cells that are not refused for them."""
     for one in made:
         if not isinstance(one, UserError):
             with suppress(UserError):
-                yield from calibration.probes(one[0], origin, one[1])
+                yield from loads.probes(one[0], origin, one[1])
 
 
 def value_of(text: str) -> Any:
