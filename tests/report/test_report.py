@@ -19,7 +19,7 @@ from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
 from goodqueue.report import figures, sections
 from goodqueue.show.answer import Code, Findings, Section, Terms
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 Command = Callable[..., Result]
 

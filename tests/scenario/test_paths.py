@@ -19,8 +19,9 @@ from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 from goodqueue.record.dotted import check_path, walk
 from goodqueue.scenario.toml import to_toml
-from goodqueue.show import describe, tables
-from goodqueue.show.tables import links
+from goodqueue.show import describe
+from goodqueue.show.run import run_tables
+from goodqueue.show.run.queues import links
 from goodqueue.store import checking, results
 
 Command = Callable[..., Result]
@@ -88,7 +89,7 @@ def test_a_hop_that_was_changed_is_named(whole: Record, path: str, value: object
 
 
 def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
-    queues, linked, wires = tables.run_tables(whole)[:3]
+    queues, linked, wires = run_tables(whole)[:3]
     assert "; in the driver below it " in queues.notes[0]
     assert [row[:3] for row in linked.rows] == [["modem", "bfifo", "100.0"], ["street, up", "codel", linked.rows[1][2]]]
     modem = links(whole)["modem"]
@@ -98,7 +99,7 @@ def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
     assert air[0] == "air"
     assert 0.5 < float(air[3]) < 4, "about 2 % are lost"
     assert int(air[4]) > 0.02 * int(air[2]), "about 5 % are sent twice"
-    assert [table.title for table in tables.run_tables(running.one(SCENARIO))][:2] == ["Queues", "Flows"]
+    assert [table.title for table in run_tables(running.one(SCENARIO))][:2] == ["Queues", "Flows"]
 
 
 def test_delay_over_time_has_a_row_a_link(whole: Record) -> None:

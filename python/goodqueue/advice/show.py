@@ -11,7 +11,7 @@ from goodqueue.advice.gain import NOTICED, Gain
 from goodqueue.advice.question import USES, Question
 from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
+from goodqueue.show.table import Column, Table, decimals, number, plus_minus, span
 
 
 def headline(question: Question) -> str:

@@ -55,7 +55,8 @@ def import_(
     from goodqueue.engines import loads
     from goodqueue.flent import programs
     from goodqueue.neighbours import parts
-    from goodqueue.show import tables, terminal
+    from goodqueue.show import terminal
+    from goodqueue.show.run import run_tables
 
     if sets and scenario is None:
         raise UserError("--set", "found without --scenario; accepted: with --scenario SCENARIO.toml")
@@ -80,7 +81,7 @@ def import_(
         terminal.say(f"{about['file']}: {about['test']}, {about['title'] or 'no title'}; {begin:.1f} s to {end:.1f} s")
         terminal.say()
         sees_queue = any(queue["delay_ms"] or queue["packets"] for queue in record["queues"].values())
-        terminal.show(tables.run_tables(record)[0 if sees_queue else 1 :])
+        terminal.show(run_tables(record)[0 if sees_queue else 1 :])
     if store is not None:
         terminal.say(f"Kept: {len(records)} in {store}.")
 

@@ -13,7 +13,7 @@ from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
     from goodqueue.running import Progress
-    from goodqueue.show.tables import Table
+    from goodqueue.show.table import Table
     from goodqueue.store import Store
 
 Made = TypeVar("Made")

@@ -139,15 +139,16 @@ def _show(name: str, text: str, as_latex: bool) -> None:
     from json import loads
 
     from goodqueue.record import Record
-    from goodqueue.show import describe, latex, tables, terminal
+    from goodqueue.show import describe, latex, terminal
+    from goodqueue.show.run import run_tables
 
     record: Record = loads(text)
     if as_latex:
-        terminal.emit(latex.document(tables.run_tables(record)))
+        terminal.emit(latex.document(run_tables(record)))
         return
     terminal.say(describe.run(name, record))
     terminal.say()
-    for table in tables.run_tables(record):
+    for table in run_tables(record):
         terminal.print_table(table)
     delays = [
         (direction, [value for value in queue["delay_percentiles_ms"] or () if value is not None])

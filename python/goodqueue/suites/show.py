@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from goodqueue.show.tables import Column, Table, decimals, number
+from goodqueue.show.table import Column, Table, decimals, number
 from goodqueue.show.terminal import Bold
 from goodqueue.studies import show as studies
 from goodqueue.suites.loading import terms_of

@@ -14,7 +14,7 @@ from goodqueue.search.facts import Facts
 from goodqueue.search.subjects import instead
 from goodqueue.search.worlds import NUMBERS, SERIES
 from goodqueue.show.answer import Answer, Code, Part, Picture, Section, Text
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -4,7 +4,7 @@ from typing import Literal
 
 from goodqueue.record import Isp, Node, Record, Spread, Subscriber, SubscriberSide
 from goodqueue.record.reading import statistic
-from goodqueue.show.tables import Table, number
+from goodqueue.show.table import Table, number
 
 WAYS = ("down", "up")
 
