@@ -15,7 +15,7 @@ from goodqueue import running
 from goodqueue import scenario as scenarios
 from goodqueue.measures import metrics
 from goodqueue.measures.stats import estimate
-from goodqueue.show.tables import plus_minus
+from goodqueue.show.table import plus_minus
 
 PAGE = Path(__file__).parent / "new-failures.md"
 SEEDS = range(1, 21)

@@ -36,6 +36,7 @@ from goodqueue.advice.question import Advise
 from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
+from goodqueue.engines import loads
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
 from goodqueue.measures.numbers import calls
@@ -638,7 +639,7 @@ def real(tmp_path_factory: pytest.TempPathFactory) -> str:
         "series": {"interval": "200ms"},
     }
     (folder / "r.toml").write_text(to_toml(link), encoding="utf-8")
-    record = running.one(scenario.from_file(folder / "r.toml"))
+    record = running.one(loads.from_file(folder / "r.toml"))
     (folder / "r.json").write_text(json.dumps(record), encoding="utf-8")
     with pytest.raises(SystemExit):
         main(["export", "--flent", str(folder / "r.json"), "--out", str(folder / "out")])

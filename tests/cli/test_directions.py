@@ -11,7 +11,7 @@ from goodqueue.comparison import tables as comparison_tables
 from goodqueue.comparison.comparing import Comparison, compare
 from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.record import Record, Scenario
-from goodqueue.show.tables import number, plus_minus
+from goodqueue.show.table import number, plus_minus
 
 Command = Callable[..., Result]
 

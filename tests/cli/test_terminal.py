@@ -19,9 +19,10 @@ from goodqueue.comparison.tables import difference_tables, findings
 from goodqueue.comparison.tables import tables as means
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
-from goodqueue.show import layout, picture, tables, terminal
-from goodqueue.show.many import worst_tenth
-from goodqueue.show.tables import Column, Table
+from goodqueue.show import layout, picture, terminal
+from goodqueue.show.run import run_tables
+from goodqueue.show.run.many import worst_tenth
+from goodqueue.show.table import Column, Table, decimals, plus_minus
 from goodqueue.studies import libraries, loading, outcome, planning, selection, show
 
 VERBS = ["run", "compare", "advise", "sweep", "report", "serve", "study", "list", "replay", "bench"]
@@ -133,8 +134,8 @@ def test_no_width_loses_a_digit(
     monkeypatch.setenv("COLUMNS", str(columns))
     many: Any = record | {"flows": record["flows"] * 9}
     shown = {
-        "run": tables.run_tables(record),
-        "many": tables.run_tables(many),
+        "run": run_tables(record),
+        "many": run_tables(many),
         "compare": [*means(comparison), *difference_tables(comparison)],
         "study": a_study,
     }[what]
@@ -157,13 +158,13 @@ def a_study() -> list[Table]:
 
 
 def test_parts_repeat_the_names_and_the_shared_heading(record: Record) -> None:
-    first, *others = layout.parts(tables.run_tables(record)[0], 40)
+    first, *others = layout.parts(run_tables(record)[0], 40)
     assert others
     for part in others:
         assert part.table.columns[0].heading == "queue"
         assert [row[0] for row in part.table.rows] == [row[0] for row in first.table.rows]
         assert not part.table.columns[1].heading.startswith("\n"), "a percentile without its heading means nothing"
-    assert layout.parts(tables.run_tables(record)[0], 100)[0].width <= 100
+    assert layout.parts(run_tables(record)[0], 100)[0].width <= 100
 
 
 @pytest.mark.parametrize("columns", [60, 80, 100])
@@ -221,7 +222,7 @@ def test_runs_that_draw_nothing_are_not_called_five_seeds(here: Path, goodqueue:
 
 def test_many_flows_are_shown_by_kind(record: Record) -> None:
     many = record | {"flows": record["flows"] * 7}
-    table = tables.run_tables(many)[1]  # type: ignore[arg-type]
+    table = run_tables(many)[1]  # type: ignore[arg-type]
     assert table.title == "Flows by kind (14 flows)"
     assert len(table.rows) == 1
 
@@ -232,7 +233,7 @@ def test_many_applications_are_one_row_with_the_worst_tenth(record: Record) -> N
     for number in range(1, 22):
         times = {key: float(number) for key in ("mean", "p10", "p50", "p90", "p95", "p99", "max", "min")}
         many["apps"].append(ping | {"name": f"ping/{number}", "rtt_ms": times})
-    table = tables.run_tables(many)[-1]
+    table = run_tables(many)[-1]
     assert table.title == "Pings (21)"
     # Jain: (1 + ... + 21)² / (21 · (1 + 4 + ... + 441)) = 231² / (21 · 3311).
     assert [list(row) for row in table.rows] == [["ping", "21", "11.0", "19.0", "0.767"]]
@@ -259,15 +260,15 @@ def test_no_colour_and_no_bar_but_on_terminals(here: Path) -> None:
     ("values", "digits"), [([180.3, 4.5], 1), ([0.5, 12.0], 2), ([0.012], 3), ([0.0, None], 1), ([], 1)]
 )
 def test_decimals_keep_two_digits_of_the_least(values: list[float | None], digits: int) -> None:
-    assert tables.decimals(values) == digits
+    assert decimals(values) == digits
 
 
 def test_plus_minus() -> None:
-    assert tables.plus_minus(Estimate(180.26, 2.14, 5)) == "180.3 ± 2.1"
-    assert tables.plus_minus(Estimate(180.26, None, 1)) == "180.3"
-    assert tables.plus_minus(Estimate(-5.0, 1.0, 5), star=True).endswith(" *")
-    assert not tables.plus_minus(Estimate(-5.0, 6.0, 5), star=False).rstrip().endswith("*")
-    assert tables.plus_minus(None) == "–"
+    assert plus_minus(Estimate(180.26, 2.14, 5)) == "180.3 ± 2.1"
+    assert plus_minus(Estimate(180.26, None, 1)) == "180.3"
+    assert plus_minus(Estimate(-5.0, 1.0, 5), star=True).endswith(" *")
+    assert not plus_minus(Estimate(-5.0, 6.0, 5), star=False).rstrip().endswith("*")
+    assert plus_minus(None) == "–"
 
 
 def uniform(low: float, high: float) -> list[float]:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from goodqueue import scenario as reading
+from goodqueue.engines import loads
 from goodqueue.errors import UserError
 
 SCENARIO = """
@@ -30,7 +30,7 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_a_file_beside_the_scenario_is_read_into_it(tmp_path: Path) -> None:
     file = written(tmp_path, "probability,bytes\n# ours\n0,100\n0.5, 2000\n\n1,1e6\n")
-    resolved = reading.from_file(file)
+    resolved = loads.from_file(file)
     assert resolved["traffic"][0]["object"] == [[0.0, 100.0], [0.5, 2000.0], [1.0, 1000000.0]]
 
 
@@ -38,7 +38,7 @@ def test_a_file_may_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     file = written(tmp_path, "0,1\n1,2\n")
     (tmp_path / "think.csv").write_text("0,1\n1,3\n")
     monkeypatch.chdir(tmp_path)
-    resolved = reading.from_file(file, ["traffic.0.think=think.csv"])
+    resolved = loads.from_file(file, ["traffic.0.think=think.csv"])
     assert resolved["traffic"][0]["think"] == [[0.0, 1.0], [1.0, 3.0]]
 
 
@@ -54,7 +54,7 @@ def test_a_file_may_be_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 )
 def test_what_is_no_inverse_distribution_is_refused_with_a_line(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(UserError) as refused:
-        reading.from_file(written(tmp_path, text))
+        loads.from_file(written(tmp_path, text))
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
 
@@ -63,4 +63,4 @@ def test_a_file_that_is_missing_is_said(tmp_path: Path) -> None:
     file = written(tmp_path, "")
     (tmp_path / "sizes.csv").unlink()
     with pytest.raises(UserError, match=r"sizes\.csv"):
-        reading.from_file(file)
+        loads.from_file(file)

@@ -109,7 +109,7 @@ def quiet(act: Callable[[], object], what: str) -> None:
 
 
 def test_however_a_record_is_changed_it_is_read_or_refused(whole: Record, tmp_path: Path) -> None:
-    from goodqueue.show import tables
+    from goodqueue.show.run import run_tables
 
     draw = random.Random(17)
     for _ in range(400):
@@ -117,7 +117,7 @@ def test_however_a_record_is_changed_it_is_read_or_refused(whole: Record, tmp_pa
 
         def read(data: Any = data) -> None:
             found = results.record(json.dumps(data), "record.json", "a record")
-            tables.run_tables(found)
+            run_tables(found)
             writing.data_file(found, "title", "record.json")
 
         quiet(read, what)

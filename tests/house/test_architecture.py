@@ -143,48 +143,109 @@ def test_disciplines_and_tcp_do_without_std(tmp_path: Path, line: str, refused: 
 
 PACKAGE = ROOT / "python" / "goodqueue"
 
-COUNTING_USERS = ("scenario", "running")
-"""The only arrow in Python that points back: a load becomes a number of users by running scenarios."""
+FLOORS = (
+    {"_goodqueue", "errors", "listening"},
+    {"congestion", "examples", "extras", "files", "hops", "interrupts", "traffic"},
+    {"foreign", "options", "record"},
+    {"scenario"},
+    {"capture", "endpoints", "measures", "qdisc"},
+    {"running"},
+    {"show"},
+    {"engines"},
+    {"executors"},
+    {"store"},
+    {"ask"},
+    {"comparison", "decisions", "neighbours", "speed"},
+    {"flent", "sweeps"},
+    {"plot"},
+    {"pages"},
+    {"studies"},
+    {"calibrate", "claims", "serving", "suites", "validation"},
+    {"report", "search"},
+    {"advice"},
+    {"api", "cli"},
+    {"__init__", "__main__"},
+)
+"""The rooms of the Python package, from below to above. A room is a folder or a file in the package's root.
+
+A room imports only rooms of lower floors. A new room gets the lowest floor that is above all rooms that it imports.
+"""
+
+BY_NAME = {"__init__.py", "cli/__init__.py", "endpoints.py"}
+"""The files that import a module by a name that is a value: public names, verbs, and packages of others."""
 
 
-def room(module: str) -> str:
-    """Return the room of one of our modules: the folder or file in the package's root, or "" for the package itself."""
-    return module.removeprefix("goodqueue").lstrip(".").partition(".")[0]
+def arrows(package: Path) -> dict[tuple[str, str], list[str]]:
+    """Return the places (file:line) at which each room imports each other room.
+
+    An import counts wherever it stands: in a function, and for types alone, too.
+    """
+    rooms = {path.stem for path in package.iterdir()}
+    found: dict[tuple[str, str], list[str]] = {}
+    for path in sorted(package.rglob("*.py")):
+        file = path.relative_to(package)
+        if "library" in file.parts:  # a link to a folder of examples, studies or suites
+            continue
+        room = file.parts[0].removesuffix(".py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for _, *names in imported(node, file):
+                other = names[0] if names and names[0] in rooms else "__init__"  # a name of the package itself
+                if other != room:
+                    found.setdefault((room, other), []).append(f"{file}:{node.lineno}")  # type: ignore[attr-defined]
+    return found
 
 
-def rooms_that_each_knows() -> dict[str, set[str]]:
-    """Return the rooms that each room of the Python package imports. Imports for types alone do not count."""
-    knows: dict[str, set[str]] = {}
-    rooms = {path.stem for path in PACKAGE.iterdir()}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        name = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        named: set[str] = set()
-        waiting: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
-        while waiting:
-            node = waiting.pop()
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                continue
-            waiting += ast.iter_child_nodes(node)
-            if isinstance(node, ast.Import):
-                named |= {room(alias.name) for alias in node.names if alias.name.startswith("goodqueue.")}
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "goodqueue":
-                found = room(str(node.module))
-                named |= {found} if found else {alias.name for alias in node.names}
-        knows.setdefault(name, set()).update(named & rooms - {name})
-    return knows
+def imported(node: ast.AST, file: Path) -> list[list[str]]:
+    """Return what ``node`` of ``file`` imports from our package, each as the parts of its whole name."""
+    if isinstance(node, ast.Import):
+        names = [alias.name.split(".") for alias in node.names]
+    elif isinstance(node, ast.ImportFrom):
+        folder = ["goodqueue", *file.parts[:-1]]
+        above = folder[: len(folder) + 1 - node.level] if node.level else []
+        names = [[*above, *(node.module or "").split("."), alias.name] for alias in node.names]
+    else:
+        return []
+    return [[part for part in name if part] for name in names if name[0] == "goodqueue"]
 
 
-def test_no_room_of_the_python_package_is_in_a_circle() -> None:
-    knows = rooms_that_each_knows()
-    assert {"engines", "show"} <= knows["comparison"]
-    below, above = COUNTING_USERS
-    assert above in knows[below], "the exception is no longer one"
-    assert below in knows[above]
-    knows[below].discard(above)
-    try:
-        graphlib.TopologicalSorter(knows).prepare()
-    except graphlib.CycleError as error:
-        pytest.fail(f"each of these knows the one before it: {' '.join(error.args[1])}")
+def test_no_arrow_between_rooms_of_the_python_package_runs_upward() -> None:
+    """Two rooms on a circle of imports would need one that does, so there is no circle either."""
+    floor = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+    assert len(floor) == sum(map(len, FLOORS)), "a room stands on two floors"
+    there = {path.stem for path in PACKAGE.iterdir() if path.suffix == ".py" or list(path.glob("*.py"))}
+    assert floor.keys() == there | {"_goodqueue"}, "the rooms on the floors above are those of the package"
+    known = arrows(PACKAGE)
+    assert {("engines", "running"), ("cli", "engines")} <= known.keys()
+    upward = {arrow: places for arrow, places in known.items() if floor[arrow[1]] >= floor[arrow[0]]}
+    assert not upward
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "arrow"),
+    [
+        ("record/new.py", "import goodqueue.engines", ("record", "engines")),
+        ("scenario/new.py", "def resolve():\n    from goodqueue import running", ("scenario", "running")),
+        ("show.py", "if TYPE_CHECKING:\n    from goodqueue.engines.identity import Run", ("show", "engines")),
+        ("scenario/new.py", "from ..engines import identity", ("scenario", "engines")),
+        ("running.py", "import goodqueue as gq", ("running", "__init__")),
+        ("engines/new.py", "from goodqueue import run", ("engines", "__init__")),
+    ],
+)
+def test_an_arrow_counts_wherever_the_import_stands(
+    tmp_path: Path, file: str, text: str, arrow: tuple[str, str]
+) -> None:
+    for room in ("record", "scenario", "engines"):
+        (tmp_path / room).mkdir()
+    for path in ("running.py", "show.py", file):
+        (tmp_path / path).write_text(text if path == file else "", encoding="utf-8")
+    assert list(arrows(tmp_path)) == [arrow]
+
+
+def test_few_files_import_by_a_name_that_is_a_value() -> None:
+    """An arrow that is text, as `import_module("goodqueue.running")`, would not be counted above."""
+    calls = re.compile(r"\b(import_module|__import__)\(")
+    files = {path.relative_to(PACKAGE).as_posix(): path for path in PACKAGE.rglob("*.py")}
+    assert {name for name, path in files.items() if calls.search(path.read_text(encoding="utf-8"))} == BY_NAME
 
 
 def test_the_table_of_rooms_names_every_room() -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import running, scenario
+from goodqueue import running
+from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.files import har
 from mutation import mutated
@@ -247,7 +248,7 @@ traffic = [{kind = "page", page = "page.har", repeat = 1}]
 def test_a_scenarios_har_file_is_beside_it_and_its_record_needs_no_file(tmp_path: Path) -> None:
     file = write(tmp_path, {"log": {"entries": ENTRIES}})
     (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
-    resolved = scenario.from_file(tmp_path / "scenario.toml")
+    resolved = loads.from_file(tmp_path / "scenario.toml")
     assert resolved["traffic"][0]["page"] == "page.har"
     assert len(resolved["traffic"][0]["objects"]) == 3
     file.unlink()
@@ -262,10 +263,10 @@ def test_a_scenarios_har_file_is_beside_it_and_its_record_needs_no_file(tmp_path
 def test_another_page_has_other_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"log": {"entries": ENTRIES}})
     (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
-    resolved = scenario.from_file(tmp_path / "scenario.toml", ["traffic.0.page=google"])
+    resolved = loads.from_file(tmp_path / "scenario.toml", ["traffic.0.page=google"])
     assert "objects" not in resolved["traffic"][0]
     monkeypatch.chdir(tmp_path)
-    resolved = scenario.from_file("scenario.toml", ["traffic.0.page=google", "traffic.0.page=page.har"])
+    resolved = loads.from_file("scenario.toml", ["traffic.0.page=google", "traffic.0.page=page.har"])
     assert len(resolved["traffic"][0]["objects"]) == 3
 
 

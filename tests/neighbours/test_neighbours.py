@@ -308,7 +308,7 @@ def test_a_file_that_unpacks_to_gigabytes_is_refused(here: Path, goodqueue: Comm
 
 @pytest.mark.parametrize("which", ["irtt", "iperf3"])
 def test_however_a_file_is_changed_it_is_read_or_refused(which: str, here: Path, goodqueue: Command) -> None:
-    from goodqueue.show import tables
+    from goodqueue.show.run import run_tables
 
     whole = (
         measured([trip(0), trip(1, lost="true_up"), trip(2)], rtt={"mean": 5})
@@ -323,7 +323,7 @@ def test_however_a_file_is_changed_it_is_read_or_refused(which: str, here: Path,
             continue
         try:
             record = make(data, "f", None, 1)
-            tables.run_tables(results.record(json.dumps(record), "f", "a record"))
+            run_tables(results.record(json.dumps(record), "f", "a record"))
         except UserError as error:
             assert "\n" not in str(error)
         except Exception as error:

@@ -20,7 +20,7 @@ from goodqueue.comparison.comparing import sections
 from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
 from goodqueue.show.answer import Code, Findings, Section, Terms
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 Command = Callable[..., Result]
 

@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT, Result
 from goodqueue import running, scenario
 from goodqueue._goodqueue import VERSION
+from goodqueue.engines import loads
 from goodqueue.record import Record
 from goodqueue.speed import bench
 
@@ -91,7 +92,7 @@ def test_the_commands_in_an_example_are_accepted(
 
 def measured(name: str, *sets: str) -> Record:
     """Return the record of a shorter run of an example."""
-    asked = scenario.from_file(ROOT / "examples" / f"{name}.toml", ["duration=12s", "warmup=4s", *sets])
+    asked = loads.from_file(ROOT / "examples" / f"{name}.toml", ["duration=12s", "warmup=4s", *sets])
     return running.one(asked)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from goodqueue import scenario
+from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.files import libreqos
 
@@ -49,7 +49,7 @@ def written(folder: Path, rows: list[str], network: Any = NETWORK, headings: str
 
 def test_circuits_and_sites_become_tables(tmp_path: Path) -> None:
     """Rows of one circuit are one subscriber, and a virtual site gives its children to the one above."""
-    resolved = scenario.from_file(written(tmp_path, ROWS))
+    resolved = loads.from_file(written(tmp_path, ROWS))
     assert resolved["node"] == [{"name": "Hill", "down": "60mbit", "up": "20500kbit"}]
     mill, forge, inn = resolved["subscriber"]
     assert mill["addresses"] == ["100.64.0.1/32", "100.64.0.2/32", "100.64.0.4/32"]
@@ -61,7 +61,7 @@ def test_circuits_and_sites_become_tables(tmp_path: Path) -> None:
 
 def test_a_column_of_queues(tmp_path: Path) -> None:
     rows = [f"{row},fq_codel" for row in ROWS[:1]]
-    (one,) = scenario.from_file(written(tmp_path, rows, headings=f"{HEADINGS},sqm"))["subscriber"]
+    (one,) = loads.from_file(written(tmp_path, rows, headings=f"{HEADINGS},sqm"))["subscriber"]
     assert one["qdisc"].startswith("fq_codel")
 
 
@@ -85,7 +85,7 @@ def test_a_column_of_queues(tmp_path: Path) -> None:
 )
 def test_a_bad_row_is_refused_with_row_and_column(tmp_path: Path, row: str, wanted: str) -> None:
     with pytest.raises(UserError, match=wanted):
-        scenario.from_file(written(tmp_path, [row]))
+        loads.from_file(written(tmp_path, [row]))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_bad_network_is_refused_with_its_place(tmp_path: Path, network: Any, w
     if "Region" in network:
         network["Hill"]["children"] = {"Region": {"downloadBandwidthMbps": 1, "uploadBandwidthMbps": 1}}
     with pytest.raises(UserError, match=wanted):
-        scenario.from_file(written(tmp_path, ROWS, network))
+        loads.from_file(written(tmp_path, ROWS, network))
 
 
 def test_headings_are_needed(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from conftest import ROOT, SCENARIO, Result
 from goodqueue import running, scenario
-from goodqueue.engines import identity
+from goodqueue.engines import identity, loads
 from goodqueue.errors import UserError
 from goodqueue.flent import exporting
 from goodqueue.plot import drawing, series
@@ -19,8 +19,9 @@ from goodqueue.plot.stored import Group
 from goodqueue.record import Record
 from goodqueue.record.dotted import check_path, walk
 from goodqueue.scenario.toml import to_toml
-from goodqueue.show import describe, tables
-from goodqueue.show.tables import links
+from goodqueue.show import describe
+from goodqueue.show.run import run_tables
+from goodqueue.show.run.queues import links
 from goodqueue.store import checking, results
 
 Command = Callable[..., Result]
@@ -88,7 +89,7 @@ def test_a_hop_that_was_changed_is_named(whole: Record, path: str, value: object
 
 
 def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
-    queues, linked, wires = tables.run_tables(whole)[:3]
+    queues, linked, wires = run_tables(whole)[:3]
     assert "; in the driver below it " in queues.notes[0]
     assert [row[:3] for row in linked.rows] == [["modem", "bfifo", "100.0"], ["street, up", "codel", linked.rows[1][2]]]
     modem = links(whole)["modem"]
@@ -98,7 +99,7 @@ def test_a_run_s_tables_show_its_hops(whole: Record) -> None:
     assert air[0] == "air"
     assert 0.5 < float(air[3]) < 4, "about 2 % are lost"
     assert int(air[4]) > 0.02 * int(air[2]), "about 5 % are sent twice"
-    assert [table.title for table in tables.run_tables(running.one(SCENARIO))][:2] == ["Queues", "Flows"]
+    assert [table.title for table in run_tables(running.one(SCENARIO))][:2] == ["Queues", "Flows"]
 
 
 def test_delay_over_time_has_a_row_a_link(whole: Record) -> None:
@@ -164,7 +165,7 @@ def traced(here: Path) -> Path:
 
 
 def test_files_of_rates_are_looked_for_beside_the_scenario(traced: Path, goodqueue: Command) -> None:
-    resolved = scenario.from_file("there/traced.toml")
+    resolved = loads.from_file("there/traced.toml")
     tables_with_files = (resolved["bottleneck"], resolved["bottleneck"]["up"], resolved["hop"][0])
     assert [table["trace"] for table in tables_with_files] == ["there/down.txt", "there/more/up.txt", "there/far.txt"]
     assert goodqueue("run", "there/traced.toml").status == 0
@@ -184,10 +185,10 @@ def test_another_content_of_a_file_is_another_run(traced: Path, goodqueue: Comma
         assert goodqueue(*sweep, "--json").status == 0
         return len(list(Path("store/runs").glob("*/*.parquet")))
 
-    before = identity.of("sim", scenario.from_file("there/traced.toml")).key
+    before = identity.of("sim", loads.from_file("there/traced.toml")).key
     assert [runs(), runs()] == [1, 1], "what is stored is not run again"
     (traced / name).write_text("s,mbit\n0,10\n1,2\n", encoding="utf-8")
-    assert identity.of("sim", scenario.from_file("there/traced.toml")).key != before
+    assert identity.of("sim", loads.from_file("there/traced.toml")).key != before
     assert runs() == 2
 
 
@@ -199,7 +200,7 @@ def test_a_discipline_in_python_stands_at_a_hop_too(here: Path) -> None:
     text = TRACED.replace('trace = "down.txt"', 'rate = "10mbit"').replace('trace = "more/up.txt"', "")
     text = text.replace('trace = "far.txt"\nqdisc = "pfifo"', 'rate = "5mbit"\nqdisc = "my_aqm.py:MyAqm"')
     (folder / "hop.toml").write_text(text, encoding="utf-8")
-    resolved = scenario.from_file("there/hop.toml")
+    resolved = loads.from_file("there/hop.toml")
     assert resolved["hop"][0]["qdisc"].startswith("there/my_aqm.py:MyAqm "), "with its parameters"
     before = identity.of("sim", resolved).key
     assert running.one(resolved)["hops"][0]["packets"]["offered"] > 100

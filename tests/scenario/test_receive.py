@@ -6,7 +6,8 @@ import pytest
 
 from goodqueue import capture, running, scenario
 from goodqueue.errors import UserError
-from goodqueue.show import describe, tables
+from goodqueue.show import describe
+from goodqueue.show.run import run_tables
 from goodqueue.store import checking
 
 CARDS: dict[str, Any] = {
@@ -32,7 +33,7 @@ def test_a_record_says_what_its_cards_merged() -> None:
     assert (down["mean_bytes"] or 0) > 2 * 1514
     assert up["packets"] == up["handed_on"]
     assert (up["mean_bytes"] or 0) < 100
-    notes = [note for table in tables.run_tables(record) for note in table.notes]
+    notes = [note for table in run_tables(record) for note in table.notes]
     assert f"up: its card delivered {up['packets']} packets at {up['interrupts']} interrupts" in notes
     host = record["hosts"][0]["card"]
     merged = f"merged to {host['handed_on']} of {host['mean_bytes']:.0f} bytes on average"

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue import _goodqueue, scenario
+from goodqueue import _goodqueue
+from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.files import tmix
 from goodqueue.scenario import asked
@@ -91,10 +92,10 @@ def test_what_is_no_vector_is_refused_with_its_line(tmp_path: Path, content: str
 
 
 def test_a_file_stands_beside_the_scenario_or_where_an_option_says(folder: Path) -> None:
-    resolved = scenario.from_file("scenario.toml")
+    resolved = loads.from_file("scenario.toml")
     assert resolved["traffic"][0]["vectors"] == READ
     (folder / "other.tmix").write_text("SEQ 5 1 0 0\n> 1\n", encoding="ascii")
-    resolved = scenario.from_file("scenario.toml", ["traffic.0.vectors=other.tmix"])
+    resolved = loads.from_file("scenario.toml", ["traffic.0.vectors=other.tmix"])
     assert resolved["traffic"][0]["vectors"] == [{"start_us": 5, "sends": [[">", 1, 0]]}]
     described = asked.base(None, {"traffic": "tmix:some.tmix"})[0]
     assert described["traffic"][0]["vectors"] == READ
@@ -104,7 +105,7 @@ def test_a_title_shows_the_file_and_not_its_connections(folder: Path) -> None:
     """A title of eight connections had 18 lines. Stored records from before have no name of the file."""
     described = asked.base(None, {"traffic": "tmix:some.tmix"})[0]
     assert describe.traffic(described) == "1 × tmix of some.tmix"
-    resolved = json.loads(_goodqueue.resolve(json.dumps(scenario.from_file("scenario.toml"))))
+    resolved = json.loads(_goodqueue.resolve(json.dumps(loads.from_file("scenario.toml"))))
     assert describe.traffic(resolved) == "1 × tmix of some.tmix down"
     del resolved["traffic"][0]["file"]
     assert describe.traffic(resolved) == "1 × tmix of 2 vectors down"

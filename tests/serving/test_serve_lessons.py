@@ -107,6 +107,7 @@ WRONG = [
     ("bdp = [0-9]+", "bdp = -1", "scenario.bottleneck.buffer.bdp: found -1"),
     ("rate = ", 'qdisc = "codel", rate = ', "scenario.bottleneck.qdisc: found a line"),
     ('kind = "bulk"', 'kind = "bulky"', 'scenario.traffic[0].kind: found "bulky"'),
+    ('kind = "bulk"', 'kind = "web_users", load = "80%"', "scenario.traffic[0].load: found 80%; accepted: users"),
     (r"\[scenario\]", "[scenari]", "scenario: missing"),
 ]
 

@@ -11,8 +11,9 @@ import pytest
 
 import goodqueue as gq
 from goodqueue import _goodqueue, running
+from goodqueue.engines.loads import from_file
 from goodqueue.record import Scenario
-from goodqueue.scenario import from_file, to_json
+from goodqueue.scenario import to_json
 from goodqueue.speed.bench import CASES, PACKMIME, WEB
 
 ROOT = Path(__file__).parents[2]

@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Result
 from goodqueue.show import latex
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 
 Command = Callable[..., Result]
 

@@ -13,7 +13,7 @@ from conftest import ROOT, Result
 from goodqueue import scenario
 from goodqueue.errors import UserError
 from goodqueue.plot import drawing
-from goodqueue.show import subscribers
+from goodqueue.show.run import subscribers
 
 Command = Callable[..., Result]
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 from goodqueue.studies import (
     figures,
     libraries,

@@ -9,7 +9,7 @@ from goodqueue.advice.links import air_mbps
 from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Tried
 from goodqueue.advice.scenarios import AIR, Truth
-from goodqueue.show.tables import span
+from goodqueue.show.table import span
 
 SLOWER = candidates.ADVERTISED
 """The share of the contract's rate that a link may have, if nobody measured it."""

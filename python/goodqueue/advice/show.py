@@ -10,7 +10,7 @@ from goodqueue.advice.reading import USES, Question
 from goodqueue.advice.result import Advice, Change, Check, Tried
 from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.tables import Column, Table, decimals, number, plus_minus, span
+from goodqueue.show.table import Column, Table, decimals, number, plus_minus, span
 
 
 def headline(question: Question) -> str:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, redirect_stdout
 from typing import TYPE_CHECKING
 
 from goodqueue.show.answer import Part, flat
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from goodqueue.calibrate.judging import AGREE_PERCENT, NEAR_PERCENT, Agreement, Figure
 from goodqueue.calibrate.keeping import Result
 from goodqueue.calibrate.programs.program import Program
-from goodqueue.show.tables import Column, Table, number
+from goodqueue.show.table import Column, Table, number
 
 
 def tables(figures: Sequence[Figure], programs: Sequence[Program]) -> list[Table]:

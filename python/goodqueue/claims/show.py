@@ -7,7 +7,7 @@ from typing import Any
 from goodqueue.claims.moved import Change, Moved, compare, published, seeds
 from goodqueue.claims.result import Part, Result
 from goodqueue.show import markdown as markdowns
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 from goodqueue.studies.wording import significant
 
 WITHIN = ("reproduced", "close")

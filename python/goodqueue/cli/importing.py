@@ -51,15 +51,16 @@ def import_(
     """
     from pathlib import Path
 
-    from goodqueue import scenario as scenarios
     from goodqueue import store as stores
+    from goodqueue.engines import loads
     from goodqueue.flent import programs
     from goodqueue.neighbours import parts
-    from goodqueue.show import tables, terminal
+    from goodqueue.show import terminal
+    from goodqueue.show.run import run_tables
 
     if sets and scenario is None:
         raise UserError("--set", "found without --scenario; accepted: with --scenario SCENARIO.toml")
-    resolved = None if scenario is None else scenarios.from_file(scenario, sets or ())
+    resolved = None if scenario is None else loads.from_file(scenario, sets or ())
     origin = f"--store {store}"
     if store is not None:
         stores.check(Path(store), origin)
@@ -80,7 +81,7 @@ def import_(
         terminal.say(f"{about['file']}: {about['test']}, {about['title'] or 'no title'}; {begin:.1f} s to {end:.1f} s")
         terminal.say()
         sees_queue = any(queue["delay_ms"] or queue["packets"] for queue in record["queues"].values())
-        terminal.show(tables.run_tables(record)[0 if sees_queue else 1 :])
+        terminal.show(run_tables(record)[0 if sees_queue else 1 :])
     if store is not None:
         terminal.say(f"Kept: {len(records)} in {store}.")
 

@@ -36,7 +36,8 @@ def doctor(json: Json = False) -> None:
     The exit status is 0 if the engine can run, in a virtual machine or on this host, and 1 if not.
     """
     from goodqueue.engines.kernel.doctor import examine
-    from goodqueue.show import tables, terminal
+    from goodqueue.show import terminal
+    from goodqueue.show.table import Column, Table
 
     diagnosis = examine()
     if json:
@@ -44,9 +45,9 @@ def doctor(json: Json = False) -> None:
 
         terminal.emit(dumps(diagnosis.as_json()) + "\n")
     else:
-        columns = [tables.Column("", False), tables.Column("found", False)]
+        columns = [Column("", False), Column("found", False)]
         rows = [[finding.name, finding.found] for finding in diagnosis.findings]
-        terminal.print_table(tables.Table("The kernel engine on this machine", columns, rows))
+        terminal.print_table(Table("The kernel engine on this machine", columns, rows))
         good = {finding.name for finding in diagnosis.findings if finding.good}
         faster = "on this host" if "this host" in good else "nowhere here"
         places = {

@@ -172,7 +172,8 @@ def _scored(text: str) -> str:
 def _doctor(json: bool) -> None:
     """Print the obstacles to a link. Exit status: 0 if a link is possible, 1 if not."""
     from goodqueue.engines.live import doctor
-    from goodqueue.show import tables, terminal
+    from goodqueue.show import terminal
+    from goodqueue.show.table import Column, Table
 
     findings = doctor.examine()
     if json:
@@ -180,9 +181,9 @@ def _doctor(json: bool) -> None:
 
         terminal.emit(dumps(doctor.as_json(findings)) + "\n")
     else:
-        columns = [tables.Column("", False), tables.Column("found", False)]
+        columns = [Column("", False), Column("found", False)]
         rows = [[finding.name, finding.found] for finding in findings]
-        terminal.print_table(tables.Table("A link on this machine", columns, rows))
+        terminal.print_table(Table("A link on this machine", columns, rows))
         for finding in findings:
             if finding.remedy is not None:
                 terminal.say(f"{finding.name}, what changes that:")
@@ -239,11 +240,12 @@ def _show(end: "End") -> None:
     from json import loads
 
     from goodqueue.record import Record
-    from goodqueue.show import describe, tables, terminal
+    from goodqueue.show import describe, terminal
+    from goodqueue.show.run import run_tables
 
     record: Record = loads(end.record)
     terminal.say()
-    for table in tables.run_tables(record):
+    for table in run_tables(record):
         terminal.print_table(table)
     if "live" in record:
         for sentence in (*describe.bufferbloat(record["live"]), describe.lateness(record["live"])):

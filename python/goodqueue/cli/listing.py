@@ -54,7 +54,7 @@ def listing(
       goodqueue list cc --json
     """
     from goodqueue.errors import UserError, quoted
-    from goodqueue.show import reference, tables, terminal
+    from goodqueue.show import catalogue, reference, terminal
 
     if topic not in TOPICS:
         raise UserError("list", f"found {quoted(topic)}; accepted: {', '.join(TOPICS)}")
@@ -68,9 +68,9 @@ def listing(
     if json:
         terminal.emit_json(items if name is None else items[0])
     elif name is not None and topic == "qdiscs":
-        terminal.show(tables.of_discipline(items[0]))
+        terminal.show(catalogue.of_discipline(items[0]))
     elif name is not None and topic == "cc":
-        terminal.print_table(tables.cc_words(items[0]))
+        terminal.print_table(catalogue.cc_words(items[0]))
     elif name is not None and topic in reference.KINDS:
         terminal.show(reference.of_kind(topic, name))
     elif items:
@@ -80,7 +80,7 @@ def listing(
             terminal.print_table(releases.table([one for one in items if "since" in one]))  # type: ignore[misc]
             terminal.print_table(tcp_releases.table(tcp_releases.features()))
         else:
-            terminal.print_table(tables.catalogue(TOPICS[topic], items))
+            terminal.print_table(catalogue.listed(TOPICS[topic], items))
         if topic in HOW and name is None:
             terminal.say(HOW[topic])
     else:

@@ -17,7 +17,7 @@ from goodqueue.plot.labels import label_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
 from goodqueue.show.picture import LEAST_MS
-from goodqueue.show.tables import decimals, number
+from goodqueue.show.table import decimals, number
 
 ACROSS = 4
 """The maximum number of panels in a row."""

@@ -7,7 +7,8 @@ from goodqueue.measures import measured
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
-from goodqueue.show.tables import MANY_HOSTS, Column, Table, number, plus_minus
+from goodqueue.show.run.hosts import MANY as MANY_HOSTS
+from goodqueue.show.table import Column, Table, number, plus_minus
 
 Measure = tuple[str, str, int]
 """The heading of a column, its dotted path in the part, and its decimals."""

@@ -64,10 +64,10 @@ def resolve(
     from goodqueue import engines
     from goodqueue import scenario as reading
     from goodqueue.comparison.comparing import scenarios
-    from goodqueue.scenario import calibration
+    from goodqueue.engines import loads
     from goodqueue.show import labels
 
-    calibration.settle(base, file, origins)
+    loads.settle(base, file, origins)
     lines = [" ".join(line.split()) for line in qdiscs]
     for line in lines:
         if lines.count(line) > 1:

@@ -12,7 +12,7 @@ from goodqueue.scenario.discipline import is_python
 from goodqueue.show import metric_columns
 from goodqueue.show.findings import sentences
 from goodqueue.show.labels import directions
-from goodqueue.show.tables import Column, Table, number, plus_minus
+from goodqueue.show.table import Column, Table, number, plus_minus
 
 
 def tables(comparison: Comparison) -> list[Table]:

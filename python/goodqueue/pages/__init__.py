@@ -13,7 +13,7 @@ from goodqueue.files import output
 from goodqueue.show import answer as answers
 from goodqueue.show import layout
 from goodqueue.show.answer import Answer, Code, Distributions, Findings, Picture, Section, Terms, Text, flat
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from jinja2 import Environment

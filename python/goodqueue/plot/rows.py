@@ -13,7 +13,7 @@ from goodqueue.measures.metrics import Metric, label
 from goodqueue.plot import panels, style
 from goodqueue.plot.stored import Group, distribution, labels_of, loaded, percentiles, repeats
 from goodqueue.plot.style import Look
-from goodqueue.show.tables import decimals, number
+from goodqueue.show.table import decimals, number
 
 WHISKERS = (5, 95)
 """Percentiles at which the whiskers of a distribution end."""

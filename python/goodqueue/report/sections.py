@@ -21,9 +21,10 @@ from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import source_of
 from goodqueue.scenario.toml import to_toml
-from goodqueue.show import describe, labels, tables
+from goodqueue.show import describe, labels
 from goodqueue.show.answer import Code, Findings, Section, Terms, Text
-from goodqueue.show.tables import Column, Table, number
+from goodqueue.show.run import run_tables
+from goodqueue.show.table import Column, Table, number
 from goodqueue.store import Store, results
 from goodqueue.studies import published, trivial, wording
 from goodqueue.sweeps import show
@@ -260,7 +261,7 @@ def of_record(record: Record, build: str | None, command: str, prefix: str) -> S
         title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
-        tables=tables.run_tables(record),
+        tables=run_tables(record),
         figures=drawn_figures,
         lines_by_name={name: line},
         scenario=to_toml(scenario),

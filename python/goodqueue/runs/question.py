@@ -97,10 +97,11 @@ class Run(Question):
         from goodqueue import engines
         from goodqueue.capture import asked as captured
         from goodqueue.capture import settle
+        from goodqueue.engines import loads
         from goodqueue.files import inputs
         from goodqueue.running import Progress
         from goodqueue.runs import answer
-        from goodqueue.scenario import asked, resolve
+        from goodqueue.scenario import asked
         from goodqueue.show import notes
         from goodqueue.show.answer import Answer
         from goodqueue.store import Store
@@ -110,7 +111,7 @@ class Run(Question):
         file = self.scenario if isinstance(self.scenario, str) else ""
         with inputs.noted() as read:
             base, origins = asked.base(self.scenario, self.described, self.keys)
-            resolved = resolve(base, file, origins)
+            resolved = loads.resolve(base, file, origins)
             notes.warn(base, origins)
 
         def carry_out(progress: Progress, _: Store | None) -> Answer:

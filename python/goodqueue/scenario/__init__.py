@@ -156,14 +156,12 @@ def to_json(scenario: Scenario) -> str:
 def resolve(scenario: Scenario, origin: str = "", origins: Origins | None = None) -> Scenario:
     """Return ``scenario`` checked and with its defaults filled in.
 
-    A ``load`` becomes a number of users, in ``scenario`` too (`calibration`).
-    An error message begins with ``origin`` (a file name) and the line of the key. For keys that came from elsewhere,
+    Nothing is run: the core refuses a ``load``, which `goodqueue.engines.loads` makes a number of users before. An
+    error message begins with ``origin`` (a file name) and the line of the key. For keys that came from elsewhere,
     ``origins`` has the beginning, such as ``{"bottleneck.rate": Option("rate")}``. Raises UserError.
     """
     from goodqueue import _goodqueue
-    from goodqueue.scenario import calibration
 
-    calibration.settle(scenario, origin, origins)
     try:
         text = to_json(scenario)
     except UserError as error:
@@ -229,12 +227,6 @@ def _resolve_python(resolved: Scenario, origin: str, origins: Origins) -> None:
             table["cc"] = discipline.control(table["cc"])[2]
         except UserError as error:
             raise _refusal(f"{key}.cc", str(error), origin, origins) from None
-
-
-def from_file(path: str | Path, sets: Sets = ()) -> Scenario:
-    """Return the resolved scenario of a file, with ``sets`` applied. Raises UserError."""
-    scenario = load(path)
-    return resolve(scenario, str(path), apply(scenario, sets))
 
 
 def seconds(text: str) -> float:

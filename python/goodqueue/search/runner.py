@@ -6,8 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from goodqueue import executors
-from goodqueue import scenario as scenarios
-from goodqueue.engines import identity
+from goodqueue.engines import identity, loads
 from goodqueue.engines.identity import Run
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
@@ -52,7 +51,7 @@ class Runner:
         ]
 
     def _run(self, scenario: Scenario) -> Run:
-        return identity.of(self.engine, scenarios.resolve(scenario))
+        return identity.of(self.engine, loads.resolve(scenario))
 
 
 def _silent(_count: int) -> AbstractContextManager[Progress]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from pathlib import Path

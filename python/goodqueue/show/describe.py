@@ -8,7 +8,7 @@ from goodqueue import hops
 from goodqueue.measures.scores import letter
 from goodqueue.record import Live, Record, Scenario
 from goodqueue.scenario import air, discipline
-from goodqueue.show.tables import span
+from goodqueue.show.table import span
 from goodqueue.traffic import BULK, kinds
 
 

@@ -5,7 +5,7 @@ from typing import Protocol, TypeVar
 
 from goodqueue.measures import measured
 from goodqueue.measures.metrics import Metric, Values
-from goodqueue.show.tables import number, span
+from goodqueue.show.table import number, span
 
 
 class Measured(Protocol):

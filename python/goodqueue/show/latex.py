@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 NEEDS = "% In the preamble: \\usepackage{booktabs}\n"
 """The first line of a file of tables."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from goodqueue.show import labels
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 
 GAP = 3
 """The characters between two columns."""

@@ -1,6 +1,6 @@
 """Tables as Markdown."""
 
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 
 def table(table: Table) -> str:

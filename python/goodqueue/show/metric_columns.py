@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.tables import Column, Table, decimals, number, plus_minus
+from goodqueue.show.table import Column, Table, decimals, number, plus_minus
 
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:

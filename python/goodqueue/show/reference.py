@@ -7,7 +7,7 @@ from typing import Any
 
 from goodqueue import hops, traffic
 from goodqueue.measures.metrics import METRICS
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 
 Key = Mapping[str, Any]
 """The core's description of a key."""

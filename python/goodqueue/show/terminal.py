@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from goodqueue.running import Progress
     from goodqueue.show import layout
     from goodqueue.show.answer import Part
-    from goodqueue.show.tables import Table
+    from goodqueue.show.table import Table
 
 WIDTH = 100
 """The width of the widest line in characters."""
@@ -134,7 +134,7 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
     Paragraphs follow each other. A table, code and a section stand apart from what is above them.
     """
     from goodqueue.show import answer as answers
-    from goodqueue.show.tables import Table
+    from goodqueue.show.table import Table
 
     is_apart = is_first
     for part in parts:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from goodqueue import running
-from goodqueue.show.tables import Table, decimals, number
+from goodqueue.show.table import Table, decimals, number
 from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
 from goodqueue.speed.bench_threads import ThreadsResult
 from goodqueue.speed.bench_wifi import CellResult, GrowthResult

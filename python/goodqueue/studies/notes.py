@@ -13,7 +13,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 
 from goodqueue.files import inputs
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 from goodqueue.studies.keys import MOST_BYTES
 
 

@@ -13,7 +13,7 @@ from goodqueue.files import output
 from goodqueue.pages import Figure, draw, render
 from goodqueue.running import Progress
 from goodqueue.show.answer import Code, Findings, Section, Text
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 from goodqueue.studies import show, show_readings
 from goodqueue.studies.figures import Draw, all_figures, save
 from goodqueue.studies.model import Study

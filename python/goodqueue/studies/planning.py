@@ -14,9 +14,10 @@ from typing import Any
 
 from goodqueue import engines
 from goodqueue import scenario as scenarios
+from goodqueue.engines import loads
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
-from goodqueue.scenario import calibration, paths
+from goodqueue.scenario import paths
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At
 from goodqueue.studies.reconstructing import changed
@@ -74,12 +75,12 @@ def plan(
 
     unresolved = [_unresolved(cell, quick) for cell in cells]
 
-    def loads() -> Iterator[calibration.Probe]:
+    def probes() -> Iterator[loads.Probe]:
         for cell, (scenario, file, origins) in zip(cells, unresolved, strict=True):
-            if probes := calibration.probes(scenario, file, origins):
+            if own := loads.probes(scenario, file, origins):
                 # A count takes seconds. What is refused anyway is refused before.
-                check(cell, scenarios.resolve(calibration.uncounted(scenario), file, origins))
-                yield from probes
+                check(cell, scenarios.resolve(loads.uncounted(scenario), file, origins))
+                yield from own
 
     def add(cell: Cell, resolved: Scenario, seeds: Iterable[int]) -> tuple[str, ...]:
         check(cell, resolved)
@@ -88,12 +89,12 @@ def plan(
         needed.update(zip(keys, seeded, strict=True))
         return tuple(keys)
 
-    calibration.count(loads(), workers)
+    loads.count(probes(), workers)
     for position, (cell, own_scenario) in enumerate(zip(cells, unresolved, strict=True)):
         experiment = cell.experiment
         count = seeds or (experiment.quick.seeds if quick else experiment.seeds)
         numbers[experiment.id] = own_seeds = tuple(range(1, count + 1))
-        runs[position] = add(cell, scenarios.resolve(*own_scenario), own_seeds)
+        runs[position] = add(cell, loads.resolve(*own_scenario), own_seeds)
         for name, other in {metric.beside: metric.to for metric in experiment.metrics.values() if metric.to}.items():
             if other == ALONE:
                 first = replace(cell, algorithm=next(iter(experiment.qdiscs)))
@@ -164,7 +165,7 @@ def scenario_of(cell: Cell, quick: bool, alone: bool = False) -> Scenario:
 
     Raises UserError naming the study's file and key.
     """
-    return scenarios.resolve(*_unresolved(cell, quick, alone))
+    return loads.resolve(*_unresolved(cell, quick, alone))
 
 
 def _unresolved(cell: Cell, quick: bool, alone: bool = False) -> tuple[Scenario, str, scenarios.Origins]:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from goodqueue.show.tables import Column, Table, number
+from goodqueue.show.table import Column, Table, number
 from goodqueue.studies import trivial
 from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
 from goodqueue.studies.measuring import Measurement

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.verdicts import JudgedClaim

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 from goodqueue.studies import show_fit
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome

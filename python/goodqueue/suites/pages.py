@@ -11,7 +11,7 @@ from goodqueue.files import inputs, output
 from goodqueue.pages import Figure, draw, render
 from goodqueue.running import Progress
 from goodqueue.show.answer import Code, Findings, Section, Text
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 from goodqueue.studies.keys import MOST_BYTES
 from goodqueue.studies.notes import parts, text_in
 from goodqueue.studies.pages import made_by

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from goodqueue.show.tables import Column, Table, decimals, number
+from goodqueue.show.table import Column, Table, decimals, number
 from goodqueue.studies import show as studies
 from goodqueue.suites.loading import terms_of
 from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from goodqueue import endpoints
+from goodqueue.engines import loads
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.studies.model import Experiment, Metric
 from goodqueue.suites.model import Row, Suite, Trial
@@ -83,7 +84,7 @@ def _hindrance(trial: Trial, stack: str) -> str:
             return "a connection of a stack makes one transfer, and this row asks for one after the other"
     try:
         replace_tested(scenario, trial.sets, stack)
-        scenarios.resolve(scenario)
+        scenarios.resolve(loads.uncounted(scenario))
     except UserError as error:
         return f"{stack} refuses it ({error})"
     return ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import scenario as scenarios
+from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.show import notes
 from goodqueue.suites import stacks
@@ -93,7 +94,7 @@ def _cc(suite: Suite, subject: Subject) -> Subject:
     if suite.trials:
         first = suite.trials[0]
         tested = with_cc(first.experiment.scenario, first.sets, subject)
-        scenarios.resolve(tested, "", dict.fromkeys(first.sets, "CC"))
+        scenarios.resolve(loads.uncounted(tested), "", dict.fromkeys(first.sets, "CC"))
     return subject
 
 

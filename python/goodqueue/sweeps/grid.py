@@ -13,10 +13,11 @@ from typing import Any
 from goodqueue import engines
 from goodqueue import scenario as scenarios
 from goodqueue.ask.readers import plain
+from goodqueue.engines import loads
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Scenario
-from goodqueue.scenario import calibration, sources
+from goodqueue.scenario import sources
 
 QDISC = "bottleneck.qdisc"
 MIX = "traffic"
@@ -169,7 +170,7 @@ def cells(
     combined = [list(zip(along, values, strict=True)) for values in itertools.product(*(axis.values for axis in along))]
     cell_scenarios = [_cell_scenario(base, values, mixed) for values in combined]
     with suppress(UserError):  # its own cell is refused below
-        calibration.count(_loads(cell_scenarios, origin), workers)
+        loads.count(_loads(cell_scenarios, origin), workers)
     accepted_cells = []
     refused: list[UserError] = []
     for values, outcome in zip(combined, cell_scenarios, strict=True):
@@ -177,7 +178,7 @@ def cells(
         try:
             if isinstance(outcome, UserError):
                 raise outcome
-            scenario = scenarios.resolve(outcome[0], origin, outcome[1])
+            scenario = loads.resolve(outcome[0], origin, outcome[1])
             engines.check(engine, scenario)
             accepted_cells.append(Cell(at, scenario))
         except UserError as error:
@@ -210,12 +211,12 @@ def _cell_scenario(
 
 def _loads(
     cell_scenarios: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str
-) -> Iterator[calibration.Probe]:
+) -> Iterator[loads.Probe]:
     """Yield the loads of the cells that are not refused for them."""
     for outcome in cell_scenarios:
         if not isinstance(outcome, UserError):
             with suppress(UserError):
-                yield from calibration.probes(outcome[0], origin, outcome[1])
+                yield from loads.probes(outcome[0], origin, outcome[1])
 
 
 def value_of(text: str) -> Any:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from goodqueue.measures.stats import Estimate, median
 from goodqueue.show import markdown as markdowns
-from goodqueue.show.tables import Column, Table, number
+from goodqueue.show.table import Column, Table, number
 from goodqueue.validation import judging
 from goodqueue.validation.result import Result, Side, Validation
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from goodqueue.show import markdown as markdowns
 from goodqueue.show import terminal
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 from goodqueue.validation import lines
 
 LISTS = {"tc_only": "tc only", "goodqueue_only": "goodqueue only", "values": "other values"}

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from goodqueue import _goodqueue
 from goodqueue.decisions.replay import GOLDEN
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 from goodqueue.validation import cells
 
 OF_6_12_TOO = {

@@ -7,7 +7,7 @@ from typing import Any
 
 from goodqueue.measures.stats import Estimate, Median, median
 from goodqueue.show import markdown as markdowns
-from goodqueue.show.tables import Column, Table, decimals, number
+from goodqueue.show.table import Column, Table, decimals, number
 from goodqueue.validation.judging import FACTOR, FEW, FLOOR_MS, Judgement, Summary, agree
 from goodqueue.validation.result import Result, Validation
 

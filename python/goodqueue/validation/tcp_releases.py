@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import TypedDict
 
 from goodqueue import _goodqueue
-from goodqueue.show.tables import Column, Table
+from goodqueue.show.table import Column, Table
 
 SCRIPTS = {
     "a SYN is sent again after": ["syn_lost_linux_6_12", "syn_lost_linux_7_3", "syn_ack_lost_linux_7_3"],

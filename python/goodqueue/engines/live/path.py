@@ -5,6 +5,7 @@ from typing import Any
 
 from goodqueue import _goodqueue
 from goodqueue import scenario as reading
+from goodqueue.engines import loads
 from goodqueue.record import Scenario
 from goodqueue.scenario import asked, discipline
 from goodqueue.show import describe, notes
@@ -30,8 +31,11 @@ def read(file: str | None, options: Mapping[str, Any], sets: Sequence[str]) -> S
     if file is None:
         scenario["traffic"] = []
         scenario["bottleneck"].setdefault("qdisc", QDISC)
-    scenario |= {"duration": _longest(scenario), "warmup": "0s"}
-    origins |= reading.apply(scenario, sets)
+    changed = reading.apply(scenario, sets)
+    origins |= changed
+    loads.settle(scenario, file or "", origins)  # within the file's own time, since a link has no end
+    lasting = {"duration": _longest(scenario), "warmup": "0s"}
+    scenario |= {key: value for key, value in lasting.items() if key not in changed}
     alone = not scenario.get("traffic")
     # A scenario needs traffic, so resolving gets some. The core's open scenario, which the gateway makes, needs none.
     resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)

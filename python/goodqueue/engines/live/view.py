@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from goodqueue.engines.live.talk import Message
 from goodqueue.errors import UserError
 from goodqueue.measures.scores import letter
-from goodqueue.show.tables import number
+from goodqueue.show.table import number
 
 if TYPE_CHECKING:
     from rich.console import Console

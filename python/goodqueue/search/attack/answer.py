@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import running
-from goodqueue import scenario as scenarios
+from goodqueue.engines import loads
 from goodqueue.record import Record
 from goodqueue.scenario import toml
 from goodqueue.search.attack.work import FRESH, REPEATS, Confirmed, Find, Finds
@@ -14,7 +14,7 @@ from goodqueue.search.facts import Facts
 from goodqueue.search.subjects import instead
 from goodqueue.search.worlds import NUMBERS, SERIES
 from goodqueue.show.answer import Answer, Code, Part, Picture, Section, Text
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -124,7 +124,7 @@ def _figure(result: Finds, find: Find) -> "Figure":
     series_of = {result.plan.subject.line: series}
     series_of |= {other: instead(series, result.plan.subject, other) for other in others}
     records: dict[str, Record] = {
-        name: json.loads(running.one_text(scenarios.resolve(scenario))) for name, scenario in series_of.items()
+        name: json.loads(running.one_text(loads.resolve(scenario))) for name, scenario in series_of.items()
     }
     figure = course.figure(groups(list(records.values()), list(records)), "delay_ms")
     assert figure is not None  # the runs have the series

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from goodqueue.scenario import toml
 from goodqueue.search.fit.work import REGION, UNLIKELY, Fitted, Setting
 from goodqueue.show.answer import Answer, Code, Part, Picture, Section, Text
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

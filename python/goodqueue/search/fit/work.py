@@ -9,6 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from goodqueue import scenario as scenarios
+from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.measures.numbers import queues
 from goodqueue.record import Record, Scenario
@@ -151,7 +152,7 @@ def ends(plan: Plan) -> Iterator[tuple[tuple[str, ...], list[Scenario], list[Use
         for share in (0.0, 1.0):
             points = Points(np.full((1, len(plan.numbers)), share), np.array([index]))
             try:
-                resolved.append(scenarios.resolve(scenario_of(plan, points, 0, FIRST_SEED), plan.name))
+                resolved.append(loads.resolve(scenario_of(plan, points, 0, FIRST_SEED), plan.name))
             except UserError as error:
                 refused.append(error)
         yield words, resolved, refused

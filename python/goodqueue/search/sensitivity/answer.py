@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.search.sensitivity.work import Index, Indices
 from goodqueue.show.answer import Answer, Picture, Text
-from goodqueue.show.tables import Table, number
+from goodqueue.show.table import Table, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

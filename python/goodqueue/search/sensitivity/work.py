@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import executors, extras
-from goodqueue import scenario as scenarios
-from goodqueue.engines import identity
+from goodqueue.engines import identity, loads
 from goodqueue.engines.identity import Run
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import numbers
@@ -112,9 +111,7 @@ def _points(problem: dict[str, Any], method: str, count: int, seed: int) -> Any:
 def _scenario(planned: Plan, values: Sequence[float]) -> Scenario:
     scenario = copy.deepcopy(planned.base)
     ranges.put(scenario, planned.ranges, values)
-    return scenarios.resolve(
-        scenario, planned.name, {range_.key: Option("vary", range_.said) for range_ in planned.ranges}
-    )
+    return loads.resolve(scenario, planned.name, {range_.key: Option("vary", range_.said) for range_ in planned.ranges})
 
 
 def carry_out(

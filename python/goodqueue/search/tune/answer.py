@@ -9,7 +9,7 @@ from goodqueue.measures.stats import Estimate
 from goodqueue.search import knobs
 from goodqueue.search.tune.work import Goal, Judged, Tuning
 from goodqueue.show.answer import Answer, Part, Picture, Text
-from goodqueue.show.tables import Table
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

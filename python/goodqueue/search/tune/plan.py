@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 
-from goodqueue import scenario as scenarios
+from goodqueue.engines import loads
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import numbers
 from goodqueue.measures.needs import SERIES
@@ -54,7 +54,7 @@ def _check(plan: Plan, line: str) -> None:
     for case in (*plan.training, *plan.held_out):
         scenario = copy.deepcopy(case.scenario)
         scenario["bottleneck"]["qdisc"] = line
-        resolved[case.name] = scenarios.resolve(scenario, case.name)
+        resolved[case.name] = loads.resolve(scenario, case.name)
     for side in (plan.training, plan.held_out):
         on = [resolved[case.name] for case in side]
         numbers.check([goal.metric for goal in plan.goals if goal.is_large], on, Option("max"))

@@ -7,7 +7,7 @@ from typing import Any, cast
 from goodqueue import traffic
 from goodqueue._goodqueue import jain
 from goodqueue.record import App, dotted
-from goodqueue.show.tables import Column, Table, decimals, number
+from goodqueue.show.table import Column, Table, decimals, number
 
 TENTH = "worst tenth: a tenth have this or worse"
 """The note on the column of that name."""

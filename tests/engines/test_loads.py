@@ -2,13 +2,20 @@
 
 import json
 import threading
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import goodqueue as gq
+from conftest import Result
 from goodqueue import running
+from goodqueue import scenario as reading
+from goodqueue.engines import loads
+from goodqueue.engines.live import path
 from goodqueue.errors import UserError
-from goodqueue.scenario import calibration
+from goodqueue.scenario.toml import to_toml
 from goodqueue.studies import libraries, loading, planning, selection
 from goodqueue.sweeps import grid
 
@@ -38,7 +45,7 @@ def scenario(**own: Any) -> dict[str, Any]:
 
 def settled(**own: Any) -> dict[str, Any]:
     base = scenario(**own)
-    calibration.settle(base)
+    loads.settle(base)
     source: dict[str, Any] = base["traffic"][0]
     return source
 
@@ -58,17 +65,17 @@ def test_disciplines_and_rates_have_the_same_users() -> None:
     for change in ({"qdisc": "pie"}, {"up": {"rate": "5mbit"}}):
         other = scenario()
         other["bottleneck"] |= change
-        calibration.settle(other)
+        loads.settle(other)
         assert other["traffic"][0]["users"] == users
     assert settled(ecn=True)["users"] == users
     faster = scenario(load="8mbit")
     faster["bottleneck"]["rate"] = "100mbit"
-    calibration.settle(faster)
+    loads.settle(faster)
     assert faster["traffic"][0]["users"] == users
 
 
 def test_a_load_that_no_number_of_users_offers_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "MOST_USERS", 30)
+    monkeypatch.setattr(loads, "MOST_USERS", 30)
     with pytest.raises(UserError, match=r'traffic.0.load: found "300%", which no number of users offers: 30 offer'):
         settled(load="300%")
 
@@ -76,7 +83,7 @@ def test_a_load_that_no_number_of_users_offers_is_refused(monkeypatch: pytest.Mo
 def test_what_is_no_load_is_the_cores_to_refuse() -> None:
     for own in ({"load": "98%", "users": 3}, {"load": 98}):
         base = scenario(**own)
-        calibration.settle(base)
+        loads.settle(base)
         assert base == scenario(**own)
     for load in ("a lot", "0%", "-5%", "nan%", "1000gbit"):
         with pytest.raises(UserError, match=rf'traffic.0.load: found "{load}"; accepted: a share of the bottleneck'):
@@ -85,7 +92,7 @@ def test_what_is_no_load_is_the_cores_to_refuse() -> None:
 
 @pytest.fixture
 def nothing_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calibration, "_found", {})
+    monkeypatch.setattr(loads, "_counted", {})
 
 
 class Counting:
@@ -117,13 +124,13 @@ def test_loads_counted_at_once_have_the_numbers_and_lines_of_one_after_the_other
     def numbers() -> list[int]:
         each = [scenario(load=load) for load in LOADS]
         for one in each:
-            calibration.settle(one)
+            loads.settle(one)
         return [one["traffic"][0]["users"] for one in each]
 
-    monkeypatch.setattr(calibration, "_found", {})
-    alone, said, found = numbers(), capsys.readouterr().err, calibration._found
+    monkeypatch.setattr(loads, "_counted", {})
+    alone, said, found = numbers(), capsys.readouterr().err, loads._counted
     assert said.count("counting") == 3, said
-    search, others = calibration._search, threading.Semaphore(0)
+    search, others = loads._search, threading.Semaphore(0)
 
     def last(asked: dict[str, Any], progress: Any, stop: threading.Event) -> str:
         best = search(asked, progress, stop)
@@ -134,22 +141,86 @@ def test_loads_counted_at_once_have_the_numbers_and_lines_of_one_after_the_other
             others.release()
         return best
 
-    monkeypatch.setattr(calibration, "_search", last)
-    monkeypatch.setattr(calibration, "_found", {})
-    calibration.count((one for load in LOADS for one in calibration.probes(scenario(load=load))), workers=3)
+    monkeypatch.setattr(loads, "_search", last)
+    monkeypatch.setattr(loads, "_counted", {})
+    loads.count((one for load in LOADS for one in loads.probes(scenario(load=load))), workers=3)
     assert capsys.readouterr().err == said
-    assert calibration._found == found
+    assert loads._counted == found
     assert numbers() == alone
     assert capsys.readouterr().err == "", "nothing is counted twice"
+
+
+VERBS = (
+    "run web.toml",
+    "compare pfifo codel --scenario web.toml --seeds=1",
+    "sweep web.toml --set=path.rtt=40ms,50ms --seeds=1",
+    "sensitivity web.toml --vary=path.rtt=4ms..9ms --vary=bottleneck.rate=8mbit..9mbit --method=morris --samples=2",
+    "fit web.toml --vary=path.rtt=40ms..50ms --observed=goodput_mbps=8+-1 --evaluations=4",
+    "tune codel --on=web.toml --evaluations=2 --seeds=1",
+)
+
+
+@pytest.fixture
+def web(here: Path) -> Path:
+    file = here / "web.toml"
+    file.write_text(to_toml(scenario(load="8mbit") | {"duration": "4s", "warmup": "1s"}), encoding="utf-8")
+    return file
+
+
+@pytest.mark.usefixtures("nothing_found", "web")
+@pytest.mark.parametrize("words", VERBS, ids=lambda words: words.partition(" ")[0])
+def test_every_verb_of_a_scenario_counts_before_it_resolves(
+    words: str, monkeypatch: pytest.MonkeyPatch, goodqueue: Callable[..., Result]
+) -> None:
+    monkeypatch.setattr(loads, "_search", Counting({8: 40}))
+    done = goodqueue(*words.split(), "--json")
+    assert done.status == 0, done.err
+    assert '"users": 40' in done.out or "40 users, who offer" in done.err
+    assert done.err.startswith('goodqueue: traffic.0.load = "8mbit": counting')
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_python_and_imports_count_too(web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loads, "_search", Counting({8: 40}))
+    asked = gq.run(web).scenario["traffic"][0]
+    assert asked["users"] == 40
+    assert loads.from_file(web)["traffic"][0] == asked
+
+
+@pytest.mark.usefixtures("nothing_found")
+def test_a_link_counts_within_the_time_of_its_file(web: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A link has no end, and users who are counted until there would be counted for days."""
+    counting, times = Counting({8: 40, 2: 10}), []
+
+    def timed(asked: dict[str, Any], progress: Any, stop: threading.Event) -> str:
+        times.append(asked["duration"])
+        return counting(asked, progress, stop)
+
+    monkeypatch.setattr(loads, "_search", timed)
+    resolved = path.read(str(web), {}, [])
+    assert resolved["traffic"][0]["users"] == 40
+    assert (resolved["duration"], resolved["warmup"]) == (f"{path.LONGEST_S}s", "0s")
+    resolved = path.read(str(web), {}, ["traffic.0.load=2mbit", "duration=5s"])
+    assert (resolved["traffic"][0]["users"], resolved["duration"]) == (10, "5s")
+    assert times == ["4s", "5s"]
+
+
+def test_a_scenario_is_resolved_without_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "each", lambda *_, **__: pytest.fail("a run"))
+    said = (
+        r"^web.toml: traffic\[0\].load: found 80%; accepted: users here; the command line finds how many offer a load$"
+    )
+    with pytest.raises(UserError, match=said):
+        reading.resolve(scenario(), "web.toml")
 
 
 @pytest.mark.usefixtures("nothing_found")
 def test_the_first_load_that_no_number_of_users_offers_ends_the_count(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(calibration, "_search", Counting({8: 40, 2: 0, 5: 0}, at_once=3))
+    monkeypatch.setattr(loads, "_search", Counting({8: 40, 2: 0, 5: 0}, at_once=3))
     with pytest.raises(UserError, match=r'^a.toml: traffic.0.load: found "20%", which no number of users offers: 0'):
-        calibration.count((one for load in LOADS for one in calibration.probes(scenario(load=load), "a.toml")), 3)
+        loads.count((one for load in LOADS for one in loads.probes(scenario(load=load), "a.toml")), 3)
     assert [line.partition(" = ")[2] for line in capsys.readouterr().err.splitlines()] == [
         '"80%": counting the users that it takes',
         '"80%": 40 users, who offer 100.0 % of 8 Mbit/s',
@@ -162,7 +233,7 @@ def test_a_sweep_counts_at_once_and_refuses_only_the_cells_that_it_must(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counting = Counting({8: 40, 2: 10, 5: 0, 1: 5}, at_once=2)
-    monkeypatch.setattr(calibration, "_search", counting)
+    monkeypatch.setattr(loads, "_search", counting)
     along = [grid.Axis("traffic.0.load", ("80%", "a lot", "20%", "10%", "50%"))]
     cells = grid.cells(scenario(), along, "", "sim", workers=2)
     assert counting.most == 2
@@ -189,7 +260,7 @@ def test_a_study_counts_its_loads_on_its_threads(
     workers: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counting = Counting({float(rate): users for rate, users in LE_2003.items()}, at_once=workers)
-    monkeypatch.setattr(calibration, "_search", counting)
+    monkeypatch.setattr(loads, "_search", counting)
     plan = planning.plan(*le2003(), workers=workers)
     assert counting.most == workers
     assert sorted(counting.begun) == sorted(LE_2003), "each once"

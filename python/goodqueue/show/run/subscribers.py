@@ -5,7 +5,7 @@ from typing import Literal
 from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Isp, Node, Record, Spread, Subscriber, SubscriberSide
 from goodqueue.record.reading import statistic
-from goodqueue.show.tables import Table, number
+from goodqueue.show.table import Table, number
 
 NOTES = (
     "active: with packets; best second: the most that a subscriber got within one second (median)",

@@ -1,0 +1,39 @@
+"""The table of the applications of a run that are of one kind, one by one. `many` has them in one row."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from goodqueue import traffic
+from goodqueue.record import App
+from goodqueue.record.reading import statistic
+from goodqueue.show.table import Column, Table, count, number
+
+
+def table(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:
+    """Return one row per application of ``apps``, all of ``kind``. The columns are the kind's record fields."""
+    columns = [Column("application", False)]
+    rows = [[app["name"]] for app in apps]
+    means = []
+    for part in kind.fields:
+        if (column := part.column) is None:
+            continue
+        found: list[Any] = [app.get(part.key) for app in apps]
+        if part.type == "times":
+            for place, name in enumerate(column.detail.split()):
+                columns.append(Column(f"{'' if place else column.heading}\n{name} ms"))
+                for row, times in zip(rows, found, strict=False):
+                    row.append(number(statistic(times, name), column.decimals))
+            means.append(f"{column.heading}: {kind.times_are}")
+        else:
+            columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n"), part.type != "text"))
+            for row, value in zip(rows, found, strict=False):
+                row.append(_of_field(part, value))
+            means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
+    return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
+
+
+def _of_field(part: traffic.Field, value: Any) -> str:
+    """Return a value of a field that has one column."""
+    if part.type == "text":
+        return value or "–"
+    return count(value) if part.type == "count" else number(value, part.column.decimals if part.column else 1)

@@ -1,0 +1,80 @@
+"""The table of a run's flows: one by one, or by kind if there are many."""
+
+from goodqueue._goodqueue import jain
+from goodqueue.record import Delay, Flow, Record
+from goodqueue.record.reading import statistic
+from goodqueue.show.run import many
+from goodqueue.show.table import Table, count, decimals, number
+
+MANY = 12
+"""If there are more flows than this, they are shown by kind, not one by one."""
+
+
+def tables(record: Record) -> list[Table]:
+    """Return the table of the flows, if there are any."""
+    if not record["flows"]:
+        return []
+    return [_by_kind(record) if len(record["flows"]) > MANY else _flows(record)]
+
+
+def _flows(record: Record) -> Table:
+    flows = record["flows"]
+    digits = decimals(flow["goodput_mbps"] for flow in flows)
+    has_jitter = any(flow.get("jitter_rfc3550_ms") is not None for flow in flows)
+    rows = [
+        {
+            "flow": flow["name"],
+            "way": flow["direction"],
+            "cc": flow.get("cc") or "–",
+            "goodput\nMbit/s": number(flow["goodput_mbps"], max(2, digits)),
+            **rtt_cells(flow.get("rtt_ms")),
+            "retrans-\nmitted": count(flow.get("retransmitted")),
+            "time-\nouts": count(flow.get("timeouts")),
+            "loss\n%": number(flow["loss_percent"], 2),
+            **({"jitter\nms": number(flow.get("jitter_rfc3550_ms"), 3)} if has_jitter else {}),
+        }
+        for flow in flows
+    ]
+    return Table.of("Flows", rows, _fairness(record), ("flow", "way", "cc"))
+
+
+def rtt_cells(rtt_ms: Delay | None) -> dict[str, str]:
+    """Return the cells of a round-trip time."""
+    names = {"RTT\np10 ms": "p10", "\np50 ms": "p50", "\np90 ms": "p90"}
+    return {heading: number(statistic(rtt_ms, name)) for heading, name in names.items()}
+
+
+def _by_kind(record: Record) -> Table:
+    """Return a row per kind, direction and congestion control."""
+    groups: dict[tuple[str, str, str], list[Flow]] = {}
+    for flow in record["flows"]:
+        groups.setdefault((flow["kind"], flow["direction"], flow.get("cc") or "–"), []).append(flow)
+    rows = []
+    for (kind, direction, cc), flows in groups.items():
+        goodputs = [flow["goodput_mbps"] for flow in flows]
+        rtts = [rtt for flow in flows if (rtt := statistic(flow.get("rtt_ms"), "p50")) is not None]
+        losses = [flow["loss_percent"] for flow in flows if flow["loss_percent"] is not None]
+        digits = max(2, decimals(goodputs))
+        rows.append(
+            {
+                "kind": kind,
+                "way": direction,
+                "cc": cc,
+                "flows": str(len(flows)),
+                "goodput\nsum Mbit/s": number(sum(goodputs), 2),
+                "\nmedian": number(many.median(goodputs), digits),
+                "worst\ntenth": number(many.worst_tenth(goodputs, "high"), digits),
+                "\nleast": number(min(goodputs), digits),
+                "\nmost": number(max(goodputs), digits),
+                "RTT\np50 ms": number(many.median(rtts)),
+                "loss\n%": number(sum(losses) / len(losses) if losses else None, 2),
+                "Jain": number(jain(goodputs), 3),
+            }
+        )
+    title = f"Flows by kind ({len(record['flows'])} flows)"
+    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", "way", "cc"), names=3)
+
+
+def _fairness(record: Record) -> list[str]:
+    index = record["fairness"]["jain_goodput"]
+    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if len(record["flows"]) > 1 else []
