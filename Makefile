@@ -6,7 +6,7 @@
 #   make docs     the documentation site, in site/: all pages with search; a dead link stops it
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make optimised   the package, compiled with a profile of its own runs: faster by an eighth or more, in some minutes
-#   make claims   run all studies whole, keep all claims and values in docs/claims, and write docs/claims.md
+#   make claims   run all studies whole, keep all claims and values in experiments/claims, and write docs/results/claims.md
 #   make bench    packets per CPU second, nanoseconds per qdisc operation, of that package
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
 #   make web-test the page's tests, in a real browser; needs Chromium (some of them: WEB_TESTS="truth layout")
@@ -28,7 +28,7 @@
 #   make try-wheel   install such a wheel for PYTHONS="python3.12 python3.13", use it as a stranger would, remove it
 #   make try-debian   the same in a new Debian without a compiler, with man and bash (SUITE=bookworm); needs root
 #   make msrv     whether the oldest Rust that is promised compiles the code; needs rustup
-#   make transports   goodqueue-transports, the package with real QUIC stacks, into .venv (docs/transports.md)
+#   make transports   goodqueue-transports, the package with real QUIC stacks, into .venv (docs/guides/transports.md)
 #   make transports-test   its tests, and its lints
 #   make lint     format, clippy, ruff, mypy (fix the format: make format)
 #   make rust-docs   the documentation of the crates, in target/doc; a dead link stops it
@@ -226,8 +226,8 @@ demo: .venv/.package
 
 # The store keeps each run by the code that made it: if make is killed, it goes on, and a changed simulator runs anew.
 claims: .venv/.package .venv/.dev
-	@$(GOODQUEUE) claims --out docs/claims --store target/claims
-	@$(BIN)/python docs/generate.py
+	@$(GOODQUEUE) claims --out experiments/claims --store target/claims
+	@$(BIN)/python tools/docs/generate.py
 
 test: lint rust-test python-test
 
@@ -307,7 +307,7 @@ audit: .venv/.dev
 	$(BIN)/pip-audit --strict --disable-pip --require-hashes $(foreach file,$(wildcard requirements/*.txt),--requirement $(file))
 	cd web && npm audit
 
-# What a crate's next version may change (docs/stability.md). It reads the crates' interfaces, and compiles no tests.
+# What a crate's next version may change (docs/reference/stability.md). It reads the crates' interfaces, and compiles no tests.
 BASELINE ?= $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 semver: | rust
 	@[ -n "$(BASELINE)" ] || { echo "make semver: no tag v*, so no release to compare with; accepted: BASELINE=COMMIT" >&2; exit 1; }
@@ -419,7 +419,7 @@ beside := goodqueue._goodqueue.data
 
 man: .venv/.package
 	@rm -rf $(beside)
-	@$(BIN)/python docs/man.py $(beside)/data/share/man/man1
+	@$(BIN)/python tools/docs/man.py $(beside)/data/share/man/man1
 	@echo "man -l $(beside)/data/share/man/man1/goodqueue.1 shows the first."
 
 # Zig links for other systems than this one, and for an old glibc. 2.17 is the glibc of the oldest Linux on which Rust
@@ -459,7 +459,7 @@ try-debian:
 
 # Without the variable, mkdocs prints an advertisement of its next version.
 docs: .venv/.package .venv/.dev
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/python docs/site.py site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python tools/docs/site.py site
 	@echo "Open $(CURDIR)/site/index.html in a browser; for the search: python3 -m http.server --bind 127.0.0.1 --directory site"
 
 clean:

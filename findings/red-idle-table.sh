@@ -5,7 +5,8 @@
 # Seen: `tc -d qdisc show` says Scell_log 19, where a table in microseconds has 15. One packet after a silence of 1, 4
 # and 12 s is dropped, and after 40 s it is sent. By RED's own formula the average is below min after 0.9 s.
 # Seen too: `probability 1` becomes 0.61035 (red min 30000 max 35000), 0.000637016 (choke): tc sends 0, and Plog counts.
-# Needs root on Debian 12, qemu-system-x86, and about a minute. Fails if any of this changes. docs/red-idle-table.md.
+# Needs root on Debian 12, qemu-system-x86, and about a minute. Fails if any of this changes.
+# docs/results/red-idle-table.md.
 set -euo pipefail
 PACKAGES="iproute2=6.1.0-3 linux-image-6.1.0-56-cloud-amd64=6.1.192-2 bash-static=5.2.15-2+b13
     busybox-static=1:1.35.0-4+deb12u1+b1 libbpf1=1:1.1.2-0+deb12u1 libelf1=0.188-2.1 libmnl0=1.0.4-3 libbsd0=0.11.7-2

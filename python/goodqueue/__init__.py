@@ -12,9 +12,10 @@ True
 True
 
 `run`, `compare`, `sweep` and `advise` return results that print as tables and have DataFrames, arrays and figures:
-docs/python.md. `attack`, `tune`, `fit` and `sensitivity` search among thousands of runs: docs/search.md. `Bottleneck`
-is the path of a scenario for endpoints of your own. The simulator is the Rust library behind ``goodqueue._goodqueue``.
-The modules beside it make up the command line, and can be imported too (``from goodqueue.measures import stats``).
+docs/reference/python.md. `attack`, `tune`, `fit` and `sensitivity` search among thousands of runs:
+docs/guides/search.md. `Bottleneck` is the path of a scenario for endpoints of your own. The simulator is the Rust
+library behind ``goodqueue._goodqueue``. The modules beside it make up the command line, and can be imported too (``from
+goodqueue.measures import stats``).
 """
 
 from importlib import import_module

@@ -163,7 +163,7 @@ def test_framing_is_that_of_the_interface_that_dials(
 ) -> None:
     """cake counts from the IP packet. htb counts the frame, and a PPPoE interface has none of Ethernet's 14 bytes.
 
-    docs/advise.md has what Linux made of these lines on a PPPoE session.
+    docs/guides/advise.md has what Linux made of these lines on a PPPoE session.
     """
     one = asked(name, **more)
     plain, other = candidates.of(one)[1], candidates.of(one)[-1]

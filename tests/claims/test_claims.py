@@ -179,7 +179,7 @@ def test_what_is_not_comparable_is_said(result: Path, goodqueue: Command) -> Non
 
 
 def test_the_page_begins_with_what_moved(result: Path) -> None:
-    """docs/claims.md is made of the kept results, the newest first."""
+    """docs/results/claims.md is made of the kept results, the newest first."""
     now = results.read(result)
     was = results.read(change(result, lambda study: study["claims"][1].update(verdict="not_run", certain=None)))
     page = show.markdown([now, was, was])

@@ -1,4 +1,4 @@
-"""The notes of the studies against the newest whole result: notes name causes, and docs/claims.md has the counts."""
+"""The notes of the studies beside the newest whole result: notes name causes, docs/results/claims.md has the counts."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from goodqueue.claims import result
 from goodqueue.studies import libraries
 
 NOTES = {name: folder / "NOTES.md" for name, folder in libraries.STUDIES.available().items()}
-LINK = "[All claims and values](../../docs/claims.md)"
+LINK = "[All claims and values](../../docs/results/claims.md)"
 COUNT = re.compile(
     r"\b\d+ of \d+\b(?! Mbit)|\b(?:all|no|\d+)(?: of)?(?: the)?(?: \d+)? claims\b.{0,40}?\b(?:hold|fail)"
     r"|\b\d+ hold\b"
@@ -67,7 +67,7 @@ def test_notes_leave_the_counts_to_the_page(name: str) -> None:
 
 
 def test_notes_contradict_no_verdict_of_the_newest_whole_result() -> None:
-    stored = [one for _, one in result.stored(ROOT / "docs" / "claims") if one.is_whole]
+    stored = [one for _, one in result.stored(ROOT / "experiments" / "claims") if one.is_whole]
     for part in stored[0].parts if stored else ():
         verdicts = {id_.rpartition("/")[2]: claim["verdict"] for id_, claim in part.claims.items()}
         assert contradicted(NOTES[part.study].read_text(encoding="utf-8"), verdicts) == [], part.study

@@ -112,7 +112,7 @@ def test_help_of_completion_fits(goodqueue: Callable[..., Result]) -> None:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    spec = importlib.util.spec_from_file_location("man", ROOT / "docs" / "man.py")
+    spec = importlib.util.spec_from_file_location("man", ROOT / "tools" / "docs" / "man.py")
     assert spec is not None
     assert spec.loader is not None
     man = importlib.util.module_from_spec(spec)

@@ -23,7 +23,7 @@ COUNTS = {
 }
 WORDS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 COUNTED = re.compile(rf"\b(\d+|{'|'.join(WORDS)})\s+({'|'.join(COUNTS)})\b")
-OF_THEIR_TIME = ("CHANGELOG.md", "docs/mutants.md", "docs/decisions/", "docs/validation/log.md")
+OF_THEIR_TIME = ("CHANGELOG.md", "docs/results/mutants.md", "docs/decisions/", "docs/results/validation-log.md")
 """Pages that say what was so on a day."""
 
 
@@ -53,8 +53,11 @@ def test_a_count_that_is_not_current_is_found() -> None:
     assert wrong("There are twelve kinds of hops")
 
 
-def test_the_readme_lists_every_discipline() -> None:
+def test_the_page_of_what_it_can_do_lists_every_discipline() -> None:
     section = (
-        (ROOT / "README.md").read_text(encoding="utf-8").partition("- **Queue disciplines**")[2].partition("\n- ")[0]
+        (ROOT / "docs" / "reference" / "what-it-can-do.md")
+        .read_text(encoding="utf-8")
+        .partition("- **Queue disciplines**")[2]
+        .partition("\n- ")[0]
     )
     assert sorted(re.findall(r"`(\w+)`", section)) == sorted([*DISCIPLINES, "tc"])

@@ -24,7 +24,7 @@ def test_every_discipline_has_a_page_and_every_page_a_discipline(generate: Modul
 
 
 def test_what_is_generated_is_current(generate: ModuleType) -> None:
-    assert not list(generate.stale()), "run docs/generate.py"
+    assert not list(generate.stale()), "run tools/docs/generate.py"
 
 
 def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -> None:
@@ -43,7 +43,7 @@ def test_a_page_has_short_prose_that_names_every_variant(generate: ModuleType) -
 
 
 def test_every_key_of_a_record_has_a_sentence(generate: ModuleType) -> None:
-    text = generate.record()[ROOT / "docs" / "record.md"]
+    text = generate.record()[ROOT / "docs" / "reference" / "record.md"]
     for part in layout.parts().values():
         for field in part.own:
             assert f"| `{field.key}` |" in text, f"{part.name}.{field.key} is on no page"
@@ -61,6 +61,6 @@ def test_every_key_and_column_stands_on_its_page(generate: ModuleType) -> None:
 
 @pytest.mark.parametrize("page", ["scenario", "record", "store"])
 def test_the_prose_of_a_reference_is_short(page: str) -> None:
-    prose = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8").split("<!-- Generated")[0]
+    prose = (ROOT / "docs" / "reference" / f"{page}.md").read_text(encoding="utf-8").split("<!-- Generated")[0]
     assert 5 < len(prose.splitlines()) <= 60
     assert all(len(line) <= 120 for line in prose.splitlines())

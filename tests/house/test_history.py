@@ -52,7 +52,7 @@ def send():
 
 def listed(place: Path, *words: str) -> tuple[int, list[str]]:
     """Return the exit status of the script, and the lines that it prints."""
-    command = [sys.executable, str(ROOT / "docs" / "lost_sentences.py"), *words]
+    command = [sys.executable, str(ROOT / "tools" / "lost_sentences.py"), *words]
     done = subprocess.run(command, cwd=place, check=False, capture_output=True, text=True)
     assert not done.stderr
     return done.returncode, [line.partition("a.")[2] for line in done.stdout.splitlines()]

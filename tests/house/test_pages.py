@@ -77,9 +77,9 @@ Of other options a command keeps its own value. `is_mention` has the command lin
 
 
 def load(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """Import a script of docs/, which imports its neighbours."""
-    monkeypatch.syspath_prepend(str(ROOT / "docs"))
-    spec = importlib.util.spec_from_file_location(name, ROOT / "docs" / f"{name}.py")
+    """Import a script of tools/docs/, which imports its neighbours."""
+    monkeypatch.syspath_prepend(str(ROOT / "tools" / "docs"))
+    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / "docs" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -94,7 +94,7 @@ def test_every_picture_is_what_its_caption_s_command_draws(tmp_path: Path, monke
     made = pictures.drawn(tmp_path)
     assert set(made) == {path.name for path in pictures.FOLDER.glob("*.svg")}
     stale = [name for name, content in made.items() if (pictures.FOLDER / name).read_bytes() != content]
-    assert not stale, "run docs/pictures.py"
+    assert not stale, "run tools/docs/pictures.py"
     assert all(path.stat().st_size < 60_000 for path in pictures.FOLDER.iterdir())
 
 
@@ -168,7 +168,7 @@ def shortened(verb: str, words: list[str]) -> list[str]:
 
 
 def test_the_page_shows_what_advise_prints(goodqueue: Callable[..., Result]) -> None:
-    page = (ROOT / "docs" / "advise.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guides" / "advise.md").read_text(encoding="utf-8")
     command, block = re.search(r"`goodqueue (advise [^`]*)` prints.*?```text\n(.*?)\n```", page, re.DOTALL).groups()  # type: ignore[union-attr]
     printed = "\n".join(line.rstrip() for line in goodqueue(*shlex.split(command)).out.splitlines())
     assert block in printed

@@ -15,7 +15,7 @@ from served import body_of, served
 
 Command = Callable[..., Result]
 
-DOCUMENTED = ROOT / "docs" / "browser.md"
+DOCUMENTED = ROOT / "docs" / "guides" / "browser.md"
 
 
 @pytest.fixture(scope="module")

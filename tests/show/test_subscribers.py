@@ -17,7 +17,7 @@ from goodqueue.show.run import subscribers
 
 Command = Callable[..., Result]
 
-GUIDE = (ROOT / "docs" / "isp.md").read_text(encoding="utf-8")
+GUIDE = (ROOT / "docs" / "concepts" / "isp.md").read_text(encoding="utf-8")
 
 SHORT = ("--set", "duration=6s", "--set", "warmup=2s")
 """Keys that make the runs of the guide short."""

@@ -14,7 +14,7 @@ from goodqueue.studies import libraries, loading, planning, selection
 Command = Callable[..., Result]
 
 
-# The verdicts of --quick, with 3 seeds of 40 s. docs/claims.md has those of the whole study, with 10 of 1010 s.
+# The verdicts of --quick, with 3 seeds of 40 s. docs/results/claims.md has those of the whole study, with 10 of 1010 s.
 VERDICTS = {
     "holds": "01 03 05 06 07 08 11 12 17 18 19 20 21 24 27",
     "fails": "04 09 10 14 16 22 23 25 26 28 29",

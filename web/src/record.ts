@@ -1,5 +1,5 @@
-// The record of a run of the simulator. docs/record.md describes the keys. docs/generate.py makes this file from the
-// core's layout of a record: do not edit it, edit its parts (`part!`).
+// The record of a run of the simulator. docs/reference/record.md describes the keys. tools/docs/generate.py makes this
+// file from the core's layout of a record: do not edit it, edit its parts (`part!`).
 
 import type { Table } from "./table.ts";
 

@@ -1,6 +1,6 @@
 //! The parameters in the headers of decision traces, and our disciplines' own, must be those that `tc` and Linux make
-//! of the same line. docs/validation/parameters.txt has them, read from both by docs/parameters.py. So a trace that
-//! was fed with numbers of ours fails here (docs/oracles.md).
+//! of the same line. experiments/parameters/parameters.txt has them, read from both by the script beside it. So a
+//! trace that was fed with numbers of ours fails here (docs/concepts/oracles.md).
 
 use goodqueue_conformance::record::{Options, Words, record};
 use goodqueue_conformance::{line_of, trace::Reader};
@@ -70,7 +70,8 @@ fn root() -> PathBuf {
 
 /// Returns the table: the pairs by release and line.
 fn table() -> BTreeMap<String, Pairs> {
-    let text = std::fs::read_to_string(root().join("docs/validation/parameters.txt")).expect("the table");
+    let text =
+        std::fs::read_to_string(root().join("experiments/parameters/parameters.txt")).expect("the table");
     let mut blocks: BTreeMap<String, Pairs> = BTreeMap::new();
     let mut name = String::new();
     for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -145,7 +146,7 @@ fn the_headers_of_traces_have_the_numbers_of_tc() {
                 if trace.header().get("kernel").unwrap().starts_with("6.1.") { "6.1" } else { "7.3" };
             let line = format!("{release} {}", line_of(trace.header()).unwrap());
             let Some(block) = blocks.get(&line) else {
-                bad.push(format!("{name}: the table has no {line:?}: run docs/parameters.py"));
+                bad.push(format!("{name}: the table has no {line:?}: run python -m experiments.parameters"));
                 continue;
             };
             let header = block.keys().map(|key| key.strip_prefix("kernel_").unwrap_or(key));

@@ -1,5 +1,6 @@
-//! The numbers that the real `tc` and Linux make of a line, for tests: docs/validation/parameters.txt, which
-//! docs/parameters.py reads from both. An expectation from there is not our own computation (docs/oracles.md).
+//! The numbers that the real `tc` and Linux make of a line, for tests: experiments/parameters/parameters.txt, which
+//! the script beside it reads from both. An expectation from there is not our own computation
+//! (docs/concepts/oracles.md).
 
 use goodqueue_units::Release;
 use std::collections::BTreeMap;
@@ -29,7 +30,7 @@ impl Numbers {
 /// Returns the numbers of all lines of the discipline `name` that `tc` took.
 pub(crate) fn of(name: &str) -> Vec<Numbers> {
     let mut found: Vec<Numbers> = Vec::new();
-    let text = include_str!("../../../docs/validation/parameters.txt");
+    let text = include_str!("../../../experiments/parameters/parameters.txt");
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         if let Some((key, value)) = line.strip_prefix("  ").and_then(|pair| pair.split_once('=')) {
             let pairs = &mut found.last_mut().unwrap().pairs;

@@ -1,6 +1,6 @@
 //! The constants of each [`Stack`]: how one TCP differs from another.
 //!
-//! Everything that has no row in this table is the same in all stacks. docs/tcp.md prints the table.
+//! Everything that has no row in this table is the same in all stacks. docs/concepts/tcp.md prints the table.
 
 use crate::Stack;
 use crate::small_queue::SmallQueueRule;
@@ -63,8 +63,8 @@ pub(crate) struct AckCompression {
 /// Makes the structs of constants, their values for each stack, and [`Difference::ALL`] from one table.
 ///
 /// A row is a field with its type, its value in each stack, and one or more subjects. A subject is the first column of
-/// the table in docs/tcp.md, and behind it stands the text for each value. The field's documentation is its subjects,
-/// and a comment where the subjects do not say enough.
+/// the table in docs/concepts/tcp.md, and behind it stands the text for each value. The field's documentation is its
+/// subjects, and a comment where the subjects do not say enough.
 macro_rules! eras {
     (
         [$($stack:ident),+]

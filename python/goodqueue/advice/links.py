@@ -64,7 +64,7 @@ class Link:
 
 
 def _channel(rate_bps: int) -> int:
-    """Return the rate in bit/s of the upstream channel of a modem: docs/access-links.md's, and above ``rate_bps``."""
+    """Return the rate of a modem's upstream channel in bit/s: docs/concepts/access-links.md's, above ``rate_bps``."""
     return max(400_000_000, 2 * rate_bps)
 
 
@@ -85,7 +85,7 @@ LINKS = {
             64,
             source="tc-cake(8): docsis",
             buffer_s=0.1,
-            buffer_source="the classic queue's usual buffer; docs/access-links.md",
+            buffer_source="the classic queue's usual buffer; docs/concepts/access-links.md",
         ),
         Link(
             "lte",
@@ -99,15 +99,15 @@ LINKS = {
             "5G",
             source="what the radio adds is not known to tc",
             buffer_s=0.5,
-            buffer_source="3GPP's RLC queues per user, hundreds of ms and more; docs/advise.md",
+            buffer_source="3GPP's RLC queues per user, hundreds of ms and more; docs/guides/advise.md",
         ),
         Link(
             "starlink",
             "Starlink",
             source="what the satellite link adds is not known to tc",
-            buffer_source="an assumption: no source says how long its queue is; docs/access-links.md",
+            buffer_source="an assumption: no source says how long its queue is; docs/concepts/access-links.md",
         ),
-        Link("wifi", "Wi-Fi", source="docs/wifi.md: the driver holds what a discipline does not see"),
+        Link("wifi", "Wi-Fi", source="docs/concepts/wifi.md: the driver holds what a discipline does not see"),
     )
 }
 """Kinds of links by key. Rates are those of the link itself: for DSL the modem calls it its sync rate."""
@@ -154,7 +154,7 @@ CELLS = (
 """The rates of 802.11n in Mbit/s, by channel: MCS 0 to 15 (IEEE 802.11-2012, 20.6)."""
 
 CARRIED = 0.7
-"""TCP's share of the rate on the air in such a cell, for a single download. `docs/advise.md` has the runs."""
+"""TCP's share of the rate on the air in such a cell, for a single download. `docs/guides/advise.md` has the runs."""
 
 
 def cell(down_bps: int) -> tuple[str, str] | None:

@@ -169,8 +169,8 @@ def _hidden(question: Question, direction: str, rate_bps: int, truth: Truth, see
         return {"rate": f"{frames_bps(link, rate)}bit", "access": access, "qdisc": fifo}
     if link.cells != "atm":
         return {"rate": f"{frames_bps(link, rate)}bit", "qdisc": fifo}
-    # A serial link of cells: htb counts the packets' cells and never sends early (docs/qdiscs/htb.md). On the link
-    # below a packet takes another quarter of its time. The kernel engine's machine would refuse a faster link.
+    # A serial link of cells: htb counts the packets' cells and never sends early (docs/reference/qdiscs/htb.md). On the
+    # link below a packet takes another quarter of its time. The kernel engine's machine would refuse a faster link.
     cells = f"htb rate {rate}bit burst 1b cburst 1b overhead {link.overhead - HEADER} linklayer atm child {fifo}"
     return {"rate": f"{4 * rate}bit", "qdisc": cells}
 
@@ -220,18 +220,18 @@ def assumptions(question: Question) -> list[tuple[str, str]]:
         conditions = (
             f"{standard.replace(':', ', ')} MHz, {rate.upper()} ({air}); ath9k's queues; mac80211 at the station"
         )
-        return [(f"one station near the access point: {conditions}", "docs/advise.md")]
+        return [(f"one station near the access point: {conditions}", "docs/guides/advise.md")]
     buffer = f"{_span(question.buffer_s)} of {'classic ' if link.key == 'lld' else ''}queue each way now"
     if question.found and question.found.buffer_s == question.buffer_s:
         source = "Flent's pings, under load less without"
     else:
         source = link.buffer_source if question.buffer_s == link.buffer_s else "as said"
-    rows = [(buffer, source), ("four users behind NAT", "docs/advise.md")]
+    rows = [(buffer, source), ("4 users behind NAT", "docs/guides/advise.md")]
     if link.key == "starlink":
-        rows.insert(0, ("another rate and RTT every 15 s, with a stall", "docs/access-links.md"))
+        rows.insert(0, ("another rate and RTT every 15 s, with a stall", "docs/concepts/access-links.md"))
     elif link.is_radio:
         varies = question.trace or "another draw of `goodqueue generate lte` each seed"
-        rows.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/advise.md"))
+        rows.insert(0, (f"a rate that wanders, with outages: {varies}", "docs/guides/advise.md"))
     else:
         cells = {"atm": ", in cells of ATM", "ptm": ", in cells of PTM"}.get(link.cells, "")
         rows.insert(0, (f"{link.overhead} bytes on each IP packet{cells}", link.source))

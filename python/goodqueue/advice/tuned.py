@@ -28,7 +28,7 @@ from goodqueue.search.tune import work as tuning
 from goodqueue.search.tune.work import Goal, Plan
 
 EVALUATIONS = 48
-"""The candidates, as many as for docs/tuned.md."""
+"""The candidates, as many as for docs/results/tuned.md."""
 
 SEEDS = 3
 """The most seeds of a candidate, or the most draws of a radio's rates."""

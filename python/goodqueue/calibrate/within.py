@@ -20,7 +20,7 @@ from typing import Any
 from goodqueue.calibrate.starting import take_precedence
 
 DEVICE = "path"
-"""The network device of each end of a link (docs/link.md)."""
+"""The network device of each end of a link (docs/guides/link.md)."""
 
 ORDERS, READY, STATUSES = "orders.json", "ready", "statuses.json"
 

@@ -1,4 +1,4 @@
-"""A result and what moved since another one, as sentences and tables, for the terminal and for docs/claims.md."""
+"""A result and what moved since another one: sentences and tables for the terminal and docs/results/claims.md."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -156,7 +156,7 @@ def parts(now: Result, moved: Moved | None) -> list[str | Table]:
 
 
 def markdown(stored: Sequence[Result]) -> str:
-    """Return the generated part of docs/claims.md: the newest of the ``stored`` results beside the one before it."""
+    """Return the generated part of docs/results/claims.md: the newest of the ``stored`` results, and the one before."""
     if not stored:
         return "No result is stored. `make claims` stores the first."
     now, *earlier = stored

@@ -41,9 +41,9 @@ def bench(
 
     The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it
     shows the median. Beside it stands what a packet's memory alone would take. A fifth case has web users, and shows
-    connections per CPU second. If ns-2 or ns-3 is installed (docs/benchmarks.md), the cases run in turns with it, and
-    PackMime's web traffic with ns-2. --quick leaves both out. The last table has nanoseconds for one enqueue and one
-    dequeue of each qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
+    connections per CPU second. If ns-2 or ns-3 is installed (docs/results/benchmarks.md), the cases run in turns with
+    it, and PackMime's web traffic with ns-2. --quick leaves both out. The last table has nanoseconds for one enqueue
+    and one dequeue of each qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
 
     \b
     Examples:

@@ -48,7 +48,7 @@ def export(
     Pings become Flent's pings; the first one is its ICMP ping. The command leaves out what has no series in Flent, and
     names it. A run of the simulator without time series is run again with them, since it repeats to the byte. Other
     records need time series. Seeds become repeats of a test, which Flent's combining plots take together: see
-    docs/flent.md.
+    docs/guides/flent.md.
     """
     from goodqueue.errors import UserError
     from goodqueue.files import inputs, output

@@ -1,7 +1,7 @@
 """The record of one run, as every engine returns it (schema 1). Units are in the names.
 
-These types describe JSON, and None is its null. docs/generate.py makes this file from the core's layout of a record: do
-not edit it, edit its parts (`part!`).
+These types describe JSON, and None is its null. tools/docs/generate.py makes this file from the core's layout of a
+record: do not edit it, edit its parts (`part!`).
 """
 
 from typing import Any, NotRequired, TypedDict

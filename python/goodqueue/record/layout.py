@@ -1,6 +1,7 @@
 """The layout of a record, as the core declares it: its parts, with the keys of each (`_goodqueue.record_layout`).
 
-docs/generate.py makes this package's types, the page's and docs/record.md from it. The checks of stored files read it.
+tools/docs/generate.py makes this package's types, the page's and docs/reference/record.md from it. The checks of stored
+files read it.
 """
 
 import itertools

@@ -12,7 +12,7 @@ def of_discipline(qdisc: dict[str, Any]) -> list[Table]:
     tree = qdisc.get("tree")
     found = [_parameters(about, qdisc["params"], [source])] if qdisc["params"] or tree is None else []
     if tree is not None:
-        note = "A tree of classes is written as tc commands (docs/trees.md)"
+        note = "A tree of classes is written as tc commands (docs/concepts/trees.md)"
         title = f"{qdisc['name']} in a tree" if found else about
         found.append(_parameters(title, tree["params"], [note] if found else [source, note]))
         if tree["class_params"]:

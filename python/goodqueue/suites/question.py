@@ -19,7 +19,7 @@ class Suite(Question):
       goodqueue suite rfc9743 bbr3 "cubic hystart++"    tests congestion controls
       goodqueue suite rfc7928 codel --out sheet         one page to attach to a draft
       goodqueue suite bbr bbr3 --junit bbr.xml          the cases of BBR's draft, for CI
-      goodqueue suite bbr --stack quinn                 the same of a QUIC stack (docs/transports.md)
+      goodqueue suite bbr --stack quinn                 the same of a QUIC stack (docs/results/transports.md)
       goodqueue suite rfc7928 codel --store runs        a suite that was killed continues where it stopped
 
     The sheet has one row per section. A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your

@@ -47,7 +47,7 @@ CASES: Mapping[str, dict[str, Any]] = {
     "noq-gaps": _case("noq", "cubic", "pie ecn", seconds=5),
     "quinn-jitter": _case("quinn", "bbr", "pfifo limit 200", seconds=10) | {"hop": [JITTER]},
 }
-"""The last four are the faults of docs/transports.md."""
+"""The last four are the faults of docs/results/transports.md."""
 
 
 def virtual(scenario: dict[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ use goodqueue_units::Duration;
 
 /// Whose QUIC both ends have.
 pub const STACK: Key<QuicStack> =
-    Key::required("stack", "\"quinn\"").help("whose QUIC both ends have (docs/transports.md)");
+    Key::required("stack", "\"quinn\"").help("whose QUIC both ends have (docs/guides/transports.md)");
 /// The congestion control, by the stack's own name.
 pub const CC: Key<String> = Key::derived("cc", "the stack's default", "\"cubic\"")
     .help("congestion control of both ends, one of the stack's own");

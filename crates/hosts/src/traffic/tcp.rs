@@ -12,7 +12,7 @@ pub const CC: Key<CcLine> = Key::with_default("cc", "\"cubic\"")
     .source("Linux, net.ipv4.tcp_congestion_control");
 /// Which TCP implementation both ends have.
 pub const STACK: Key<Stack> = Key::with_default("stack", "\"linux-6.1\"")
-    .help("whose TCP both ends have (docs/tcp.md says how they differ)")
+    .help("whose TCP both ends have (docs/concepts/tcp.md says how they differ)")
     .source("Linux 6.1");
 /// Explicit congestion notification.
 pub const ECN: Key<EcnAsked> = Key::derived("ecn", "what the congestion control needs, else false", "true")

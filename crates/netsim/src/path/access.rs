@@ -16,8 +16,8 @@ use serde_json::json;
 /// The key.
 pub(crate) const ACCESS: Key<Access> = Key::optional("access", "\"starlink\"")
     .help(
-        "the access network of the link, with its parameters (docs/access-links.md); `rate` is its rate in the long \
-         run",
+        "the access network of the link, with its parameters (docs/concepts/access-links.md); `rate` is its rate in \
+         the long run",
     )
     .simulator_only();
 

@@ -164,11 +164,12 @@ def _find_data(find: Find) -> dict[str, Any]:
         "holds": find.holds,
         "of": find.of,
         "interval": [low, high] if find.of == len(REPEATS) else None,
-        "kernel": None if find.confirmed is None else _confirmed(find.confirmed),
+        "kernel": None if find.confirmed is None else confirmed_data(find.confirmed),
     }
 
 
-def _confirmed(confirmed: Confirmed) -> dict[str, Any]:
+def confirmed_data(confirmed: Confirmed) -> dict[str, Any]:
+    """Return what Linux says of a find, as `--json` has it."""
     return {
         "engine": confirmed.engine,
         "refusal": confirmed.refusal or None,

@@ -4,7 +4,7 @@
 //! dozen of them. Entries are made on first use, one after the other, and are never given back, because a flow's state
 //! outlives its packets. Until then an entry costs the two bytes of its place.
 //!
-//! Gain: 1000 subscribers for 2 s take 91 MB, not 227 MB (`docs/benchmarks.md`, "Many subscribers").
+//! Gain: 1000 subscribers for 2 s take 91 MB, not 227 MB (`docs/results/benchmarks.md`, "Many subscribers").
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
