@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import public_types
 import record_types
 import result_pages
 from page import CONCEPTS, REFERENCE, ROOT, renewed, table
@@ -374,6 +375,7 @@ def _index() -> str:
 def stale() -> dict[Path, str]:
     """Return each page that is not current, with the text that it must have."""
     made = pages() | tcp() | congestion_controls() | scenario() | record() | store()
+    made[ROOT / "python" / "goodqueue" / "__init__.pyi"] = public_types.stub()
     made |= concepts() | options() | access()
     made |= result_pages.validation() | result_pages.kernels() | result_pages.claims()
     return {path: text for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text}

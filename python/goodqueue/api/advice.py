@@ -93,4 +93,4 @@ def _advised(answer: Answer, question: Advise) -> Advice:
     return Advice(answer.result, question.why)
 
 
-advise = asking.function(Advise, _advised, "An `Advice`.")
+advise = asking.function(Advise, _advised, "Advice", "An `Advice`.")

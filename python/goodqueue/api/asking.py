@@ -60,10 +60,13 @@ def in_words_of_python(
     return calling
 
 
-def function(question: type[Question], shown: Callable[[Answer, Any], Made], returns: str) -> Callable[..., Made]:
+def function(
+    question: type[Question], shown: Callable[[Answer, Any], Made], kind: str, returns: str
+) -> Callable[..., Made]:
     """Return the function that asks ``question``. It returns what ``shown`` makes of the answer.
 
-    ``returns`` says what that is. The arguments, their defaults and their sentences are the question's.
+    ``kind`` is the type of that, and ``returns`` says in a sentence what it is. The arguments, their defaults and
+    their sentences are the question's.
     """
     fields, defaults = question.fields(), question.defaults()
     described = next((name for name, field in fields.items() if field.of_scenario is not None), None)
@@ -75,7 +78,7 @@ def function(question: type[Question], shown: Callable[[Answer, Any], Made], ret
     parameters.append(inspect.Parameter("progress", inspect.Parameter.KEYWORD_ONLY, default=True, annotation="bool"))
     if described is not None:
         parameters.append(inspect.Parameter("sets", inspect.Parameter.VAR_KEYWORD, annotation="Any"))
-    signature = inspect.Signature(parameters, return_annotation=getattr(shown, "__name__", "object"))
+    signature = inspect.Signature(parameters, return_annotation=kind)
 
     fields_of = {field.name: name for name, field in fields.items() if field.name and field.in_python}
 

@@ -225,4 +225,4 @@ def _compared(answer: Answer, question: Compare) -> Comparison:
     return Comparison(answer.result, asked.command())
 
 
-compare = asking.function(Compare, _compared, "A `Comparison`.")
+compare = asking.function(Compare, _compared, "Comparison", "A `Comparison`.")

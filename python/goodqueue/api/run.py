@@ -189,4 +189,6 @@ def _ran(answer: Answer, _: Question) -> Run:
     return Run(answer.text, answer.title)
 
 
-run = asking.function(question.Run, _ran, "A `Run`. Its record has the same bytes as that of ``goodqueue run --json``.")
+run = asking.function(
+    question.Run, _ran, "Run", "A `Run`. Its record has the same bytes as that of ``goodqueue run --json``."
+)

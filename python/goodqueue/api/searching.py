@@ -47,7 +47,7 @@ class Search(showing.Shown):
 
 RETURNS = "A `Search`. Its ``data`` is what ``--json`` prints."
 
-attack = asking.function(Attack, Search, RETURNS)
-tune = asking.function(Tune, Search, RETURNS)
-sensitivity = asking.function(Sensitivity, Search, RETURNS)
-fit = asking.function(Fit, Search, RETURNS)
+attack = asking.function(Attack, Search, "Search", RETURNS)
+tune = asking.function(Tune, Search, "Search", RETURNS)
+sensitivity = asking.function(Sensitivity, Search, "Search", RETURNS)
+fit = asking.function(Fit, Search, "Search", RETURNS)

@@ -103,4 +103,4 @@ def _tested(answer: Answer, _: Question) -> Suite:
     return Suite(answer.result)
 
 
-suite = asking.function(question.Suite, _tested, "A `Suite`.")
+suite = asking.function(question.Suite, _tested, "Suite", "A `Suite`.")

@@ -141,4 +141,6 @@ def _swept(answer: Answer, _: Question) -> Sweep:
     return Sweep(answer.result)
 
 
-sweep = asking.function(question.Sweep, _swept, "A `Sweep`. If some cells are refused, `Sweep.failures` names them.")
+sweep = asking.function(
+    question.Sweep, _swept, "Sweep", "A `Sweep`. If some cells are refused, `Sweep.failures` names them."
+)

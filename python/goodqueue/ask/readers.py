@@ -72,7 +72,7 @@ def _sets(option: Option, value: Any) -> Any:
 
 
 def _options(_: Option, value: Any) -> dict[str, Any]:
-    return {name: given for name, given in dict(value).items() if given is not None}
+    return {name: given for name, given in dict(value).items() if given is not None and given is not False}
 
 
 def whole(least: int, most: int = options.MOST) -> Reader:
