@@ -87,7 +87,7 @@ impl Discipline {
     }
 
     /// Returns how long the classes of a tree have held packets back up to `now`.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn limits(&self, now: Instant) -> Option<goodqueue_qdisc::tree::Limits> {
         if let Self::Registry(qdisc) = self { qdisc.limits(now) } else { None }
     }

@@ -9,10 +9,10 @@ use crate::lists::{PerFlow, PerSide};
 use crate::packet::hosts_of;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::Streams;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use std::collections::HashMap;
 use std::fmt::Display;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(crate) struct Hosts {
     of_flow: Arc<PerFlow<PerSide<u32>>>,
     /// Their addresses, for filters.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     addresses: Arc<PerFlow<PerSide<u32>>>,
     direction: Direction,
 }
@@ -37,10 +37,10 @@ impl Hosts {
         let hash = |role: &str, name: N| streams.stream(&format!("{role} {name}"), 0).next_u32();
         let mut is_any = false;
         let mut all = PerFlow::default();
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let (mut addresses, mut first) = (PerFlow::default(), HashMap::new());
         for ([user, remote], count) in tables {
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             {
                 let names = [&user, &remote].map(|name| name.as_ref().map(N::to_string));
                 add_addresses(&mut addresses, &mut first, &names, count);
@@ -55,7 +55,7 @@ impl Hosts {
         }
         is_any.then(|| Self {
             of_flow: Arc::new(all),
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             addresses: Arc::new(addresses),
             direction: Direction::Down,
         })
@@ -75,7 +75,7 @@ impl Hosts {
     }
 
     /// Returns the addresses of the source and the destination of packets of `flow`.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn addresses_of_packets(&self, flow: FlowId) -> (u32, u32) {
         let own = &self.addresses[flow];
         (own[self.direction.sender()], own[self.direction.receiver()])
@@ -84,7 +84,7 @@ impl Hosts {
 
 /// Adds the addresses of `count` flows between two hosts. A host whose name is an IPv4 address has that address. Any
 /// other named host has the address of its first flow, as in a capture.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 fn add_addresses(
     all: &mut PerFlow<PerSide<u32>>,
     first: &mut HashMap<(usize, String), u32>,
@@ -106,7 +106,7 @@ fn add_addresses(
 }
 
 /// Returns the addresses of the user's host and of the server that belong to `flow` alone: those of captures.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(crate) fn addresses_of(flow: FlowId) -> (u32, u32) {
     let host = (flow.number() + 1) & 0xffff;
     (0x0a08_0000 | host, 0x0a09_0000 | host)

@@ -8,11 +8,11 @@ use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
 use crate::packet::Packet;
 use crate::probe::series::{Pick, QueueSeries};
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use crate::probe::subscribers::Shares;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use goodqueue_qdisc::tree::Addresses;
 use goodqueue_qdisc::{Drop, Flipped, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
@@ -38,7 +38,7 @@ pub(crate) struct Fates {
     /// The hosts of the flows, if the scenario names any.
     hosts: Option<Hosts>,
     /// In which direction the packets go.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     direction: Direction,
     /// Packets that senders are told of, if this is the first queue of flows with small queues.
     pub(crate) freed: Option<Box<Freed>>,
@@ -57,14 +57,14 @@ impl Fates {
             is_corrupted: false,
             watch,
             hosts,
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             direction: Direction::Down,
             freed: None,
         }
     }
 
     /// Sets the direction in which the packets go.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn toward(self, direction: Direction) -> Self {
         Self { direction, ..self }
     }
@@ -96,7 +96,7 @@ impl Fates {
     }
 
     /// Returns what is counted of each subscriber, if the scenario has any.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn shares(&mut self) -> Option<&mut Shares> {
         self.watch.as_mut()?.shares.as_deref_mut()
     }
@@ -148,7 +148,7 @@ impl Owner<Packet> for Fates {
             _ => packet.host_hashes(),
         }
     }
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     fn addresses(&self, packet: &Packet) -> Option<Addresses> {
         let direction = self.direction;
         let (source, destination) = match (&self.hosts, crate::hosts::addresses_of(packet.flow), direction) {
@@ -265,14 +265,14 @@ pub(crate) trait Queue {
     /// Begins the measured time: sets the baseline, and forgets the delays before it.
     fn begin_measuring(&mut self, now: Instant) {
         let (counts, busy) = (self.counts(), self.busy_until(now));
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let limits = self.limits(now);
         if let Some(delays) = self.below_mut() {
             delays.reset();
         }
         let Ledger { fates, delays, measured, .. } = self.ledger_mut();
         delays.reset();
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(shares) = fates.shares() {
             shares.begin_measuring(now, limits);
         }
@@ -280,7 +280,7 @@ pub(crate) trait Queue {
     }
 
     /// Returns what the classes of a tree have done up to `now`, if somebody counts it by subscriber.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     fn limits(&mut self, now: Instant) -> Option<goodqueue_qdisc::tree::Limits> {
         self.ledger_mut().fates.shares()?;
         self.discipline()?.limits(now)
@@ -297,10 +297,10 @@ pub(crate) trait Queue {
             }
         }
         let waiting = self.waiting();
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let limits = self.limits(now);
         let ledger = self.ledger_mut();
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let (Some(shares), Some(limits)) = (ledger.fates.shares(), limits) {
             shares.end_interval(limits);
         }

@@ -38,7 +38,7 @@ mod packet;
 pub mod path;
 mod pipe;
 mod probe;
-#[cfg_attr(not(feature = "emulation"), path = "receive_off.rs")]
+#[cfg_attr(not(feature = "complete"), path = "receive_off.rs")]
 mod receive;
 pub mod record;
 mod ring;

@@ -2,11 +2,11 @@
 
 use crate::packet::Packet;
 use crate::probe::series::PacketLog;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use crate::probe::subscribers::Shares;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::Drop;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,7 +54,7 @@ pub(crate) struct Watch {
     pub(crate) log: Option<PacketLog>,
     pub(crate) observer: Option<SharedObserver>,
     /// What each subscriber gets, if the scenario has any.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) shares: Option<Box<Shares>>,
     direction: Direction,
     /// The present time: a discipline that drops a packet does not report when.
@@ -66,7 +66,7 @@ impl Watch {
         Self {
             log,
             observer: None,
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             shares: None,
             direction,
             now: Instant::ZERO,
@@ -84,7 +84,7 @@ impl Watch {
     #[inline(never)]
     pub(crate) fn offered(&mut self, now: Instant, packet: Packet) {
         self.now = now;
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(shares) = &mut self.shares {
             shares.offered(packet.flow);
         }
@@ -96,7 +96,7 @@ impl Watch {
     #[cold]
     #[inline(never)]
     pub(crate) fn dropped(&mut self, packet: Packet, why: Drop) {
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(shares) = &mut self.shares {
             shares.dropped(packet.flow);
         }
@@ -111,7 +111,7 @@ impl Watch {
         if let Some(log) = &mut self.log {
             log.record(now, delay, packet.flow.number());
         }
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(shares) = &mut self.shares {
             shares.started(now, delay, packet.flow, packet.len());
         }

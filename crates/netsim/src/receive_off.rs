@@ -1,4 +1,4 @@
-//! Stands for the receive side of cards in builds without the feature `emulation`, such as the page's: packets are
+//! Stands for the receive side of cards in builds without the feature `complete`, such as the page's: packets are
 //! taken as they arrive.
 
 use goodqueue_hosts::keys::{Result, Table};

@@ -1,13 +1,13 @@
 //! The record of a run: one object, the same from every engine.
 
-#[cfg_attr(not(feature = "emulation"), path = "record/card_off.rs")]
+#[cfg_attr(not(feature = "complete"), path = "record/card_off.rs")]
 mod card;
 mod elsewhere;
 mod hosts;
 #[cfg(feature = "reference")]
 pub mod layout;
 mod parts;
-#[cfg_attr(not(feature = "emulation"), path = "record/subscribers_off.rs")]
+#[cfg_attr(not(feature = "complete"), path = "record/subscribers_off.rs")]
 mod subscribers;
 
 use crate::flow::{Flow, Source};
@@ -37,7 +37,7 @@ pub use parts::{
     Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
 };
 use std::collections::BTreeMap;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub use subscribers::Got;
 pub use subscribers::{IspRecord, NodeSeries};
 

@@ -2,11 +2,11 @@
 
 mod ahead;
 mod applications;
-#[cfg_attr(not(feature = "emulation"), path = "sim/autorate_off.rs")]
+#[cfg_attr(not(feature = "complete"), path = "sim/autorate_off.rs")]
 mod autorate;
 mod beats;
 mod build;
-#[cfg_attr(not(feature = "emulation"), path = "sim/cards_off.rs")]
+#[cfg_attr(not(feature = "complete"), path = "sim/cards_off.rs")]
 pub(crate) mod cards;
 #[cfg(feature = "threads")]
 mod crew;
@@ -136,7 +136,7 @@ impl Simulation {
                 format!("found {:?}; accepted here: a congestion control of the list", request.line);
             Err(ScenarioError::new(request.key, message))
         })?;
-        if cfg!(feature = "emulation") {
+        if cfg!(feature = "complete") {
             scenario.check_served()?;
         }
         let mut sockets = Sockets::default();
@@ -149,7 +149,7 @@ impl Simulation {
         let mut build = Build {
             make,
             hosts,
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             subscribers: build::subscribers_of_flows(&scenario),
             scenario: &mut scenario,
         };

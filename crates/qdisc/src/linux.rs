@@ -6,7 +6,7 @@ const NOT_SIMULATED: &[&str] = &[
     "atm",
     "blackhole",
     "bpf",
-    #[cfg(not(feature = "emulation"))]
+    #[cfg(not(feature = "complete"))]
     "cake_mq",
     "cbq",
     "cbs",
@@ -18,7 +18,7 @@ const NOT_SIMULATED: &[&str] = &[
     "ingress",
     "mqprio",
     "multiq",
-    #[cfg(not(feature = "emulation"))]
+    #[cfg(not(feature = "complete"))]
     "netem",
     "noop",
     "noqueue",

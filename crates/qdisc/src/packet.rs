@@ -50,7 +50,7 @@ pub trait Packet {
     }
 
     /// Returns the addresses and ports, for filters of a tree. `None`: they are not known (the default).
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     fn addresses(&self) -> Option<crate::tree::Addresses> {
         None
     }

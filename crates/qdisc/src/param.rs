@@ -14,7 +14,7 @@ mod read;
 mod rules;
 mod shared;
 mod spec;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(crate) mod stab;
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ pub use read::{Reading, Step};
 pub use rules::{Digits, Rules};
 pub use shared::{ECN, LIMIT};
 pub use spec::{Default, Form, MOST_NUMBERS, Numbers, ParamSpec, QdiscSpec, Value};
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub use stab::STAB;
 pub use typed::{Param, bps, ms, secs, us};
 pub use unit::Unit;

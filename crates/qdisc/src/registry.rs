@@ -35,10 +35,10 @@ macro_rules! qdiscs {
                 $variant(Box<Live<$type>>),
             )+
             /// Any of them with a size table in front.
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Stab(Box<sched::stab::Stab<$P>>),
             /// A tree of classes with any of them at its leaves.
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Tree(Box<crate::tree::Tree<$P>>),
         }
 
@@ -50,11 +50,11 @@ macro_rules! qdiscs {
             /// # Errors
             /// Fails if parameters contradict each other.
             pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-                #[cfg(feature = "emulation")]
+                #[cfg(feature = "complete")]
                 if let Some(stab) = args.stab() {
                     return sched::stab::Stab::build(args, stab, link).map(|made| Self::Stab(Box::new(made)));
                 }
-                #[cfg(feature = "emulation")]
+                #[cfg(feature = "complete")]
                 if let Some(plan) = args.plan() {
                     return crate::tree::Tree::build(args, plan, link).map(|made| Self::Tree(Box::new(made)));
                 }
@@ -75,9 +75,9 @@ macro_rules! qdiscs {
             pub fn args(&self) -> &Args {
                 match self {
                     $($(#[$only])? Self::$variant(live) => &live.args,)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.args(),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.args(),
                 }
             }
@@ -87,9 +87,9 @@ macro_rules! qdiscs {
             pub fn link(&self) -> Link {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.link,)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.link(),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.link(),
                 }
             }
@@ -99,7 +99,7 @@ macro_rules! qdiscs {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.look(),)+
                     // Both are at the root alone (`parse_inner`), where no shaper is above.
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(_) | Self::Tree(_) => Look::Shown(None),
                 }
             }
@@ -117,9 +117,9 @@ macro_rules! qdiscs {
                         live.qdisc.change(now, &args, &link, owner)?;
                         (live.args, live.link) = (args, link);
                     })+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.reconfigure(now, args, link, owner)?,
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.set_link(link),
                 }
                 Ok(())
@@ -131,9 +131,9 @@ macro_rules! qdiscs {
             fn enqueue<O: Owner<$P>>(&mut self, now: Instant, packet: $P, owner: &mut O) -> Enqueued {
                 match self {
                     $($(#[$only])? Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => enqueue_apart(&mut **stab, now, packet, owner),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => enqueue_apart(&mut **tree, now, packet, owner),
                 }
             }
@@ -141,73 +141,73 @@ macro_rules! qdiscs {
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
                 match self {
                     $($(#[$only])? Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => dequeue_apart(&mut **stab, now, owner),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => dequeue_apart(&mut **tree, now, owner),
                 }
             }
             fn next_timer(&self) -> Option<Instant> {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.next_timer(),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.next_timer(),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.next_timer(),
                 }
             }
             fn queues(&self) -> &'static [&'static str] {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queues(),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.queues(),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.queues(),
                 }
             }
             fn queue_of(&self, packet: &$P) -> usize {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queue_of(packet),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.queue_of(packet),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.queue_of(packet),
                 }
             }
             fn is_work_conserving(&self) -> bool {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.is_work_conserving(),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.is_work_conserving(),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.is_work_conserving(),
                 }
             }
             fn paces_sockets(&self) -> bool {
                 match self {
                     $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::paces_sockets(&live.qdisc),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.paces_sockets(),
                     // A host's interface has one line, so no socket is above a tree.
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(_) => false,
                 }
             }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.on_timer(now, owner),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.on_timer(now, owner),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.on_timer(now, owner),
                 }
             }
             fn prefetch(&self, flow_hash: u32) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::prefetch(&live.qdisc, flow_hash),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.prefetch(flow_hash),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.prefetch(flow_hash),
                 }
             }
@@ -215,18 +215,18 @@ macro_rules! qdiscs {
             fn backlog(&self) -> Backlog {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.backlog(),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.backlog(),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.backlog(),
                 }
             }
             fn probe(&self, probe: &mut dyn Probe) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.probe(probe),)+
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Stab(stab) => stab.probe(probe),
-                    #[cfg(feature = "emulation")]
+                    #[cfg(feature = "complete")]
                     Self::Tree(tree) => tree.probe(probe),
                 }
             }
@@ -268,7 +268,7 @@ qdiscs! { <P>
     FqCodel => sched::fq_codel::FqCodel<P>,
     FqNocodel => sched::fq_nocodel::FqNocodel<P>,
     Cake => sched::cake::Cake<P>,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     CakeMq => sched::cake::mq::CakeMq<P>,
     FqPie => sched::fq_pie::FqPie<P>,
     Sfq => sched::sfq::Sfq<P>,
@@ -282,12 +282,12 @@ qdiscs! { <P>
     Pi => aqm::Managed<P, aqm::pi::Pi>,
     Rem => aqm::Managed<P, aqm::rem::Rem>,
     DualPi2 => sched::dualpi2::DualPi2<P>,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     DocsisLld => sched::docsis_lld::DocsisLld<P>,
     Choke => aqm::choke::Choke<P>,
     Tbf => sched::tbf::Tbf<P>,
     Htb => sched::htb::Htb<P>,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     Netem => sched::netem::Netem<P>,
 }
 
@@ -310,7 +310,7 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
 /// As for [`parse_line`].
 pub fn reading(line: &str) -> Result<Reading, Error> {
     let mut read = Reading::default();
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     if line.contains('\n') {
         tree_noting(line, &mut read)?;
         return Ok(read);
@@ -324,7 +324,7 @@ pub fn reading(line: &str) -> Result<Reading, Error> {
     Ok(read)
 }
 
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let (stab, line) = Args::split_stab(line)?;
     let stab = stab.filter(|stab| !stab.is_idle_stab());
@@ -333,12 +333,12 @@ fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     Ok(if stab.is_some() { args.with_stab(stab) } else { args })
 }
 
-#[cfg(not(feature = "emulation"))]
+#[cfg(not(feature = "complete"))]
 use parse_alone as parse_noting;
 
 /// Reads the line of a discipline inside another one, which has no size table.
 pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     crate::param::stab::refuse_inside(line)?;
     if line.split_whitespace().next() == Some("tc") {
         return Err(Error(
@@ -352,13 +352,13 @@ pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
 ///
 /// # Errors
 /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub fn parse_tree(commands: &str) -> Result<Args, Error> {
     crate::tree::Plan::read(commands).map(Args::of_plan)
 }
 
 /// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
     let args = parse_tree(commands)?;
     reading.notes.extend(args.plan().into_iter().flat_map(|plan| plan.notes()).cloned());
@@ -368,7 +368,7 @@ fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
 /// Reads the line of a discipline without a size table.
 fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let line = line.trim();
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     if line.starts_with("tc ") {
         return tree_noting(line, reading);
     }
@@ -380,7 +380,7 @@ fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 }
 
 fn unknown(name: &str) -> String {
-    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq", "docsis_lld", "tc"].contains(&name) {
+    if cfg!(not(feature = "complete")) && ["netem", "stab", "cake_mq", "docsis_lld", "tc"].contains(&name) {
         return format!("{name} is not in this program; accepted: the complete program has it");
     }
     if linux::has_classes(name) {
@@ -426,7 +426,7 @@ impl<P: Packet> AnyQdisc<P> {
     /// # Errors
     /// Fails as [`Args::changed`] and [`AnyQdisc::build`] do, and then nothing has changed.
     pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(change) = self.args().change_of_tree(line) {
             return self.change_tree(now, change?, owner);
         }
@@ -440,7 +440,7 @@ impl<P: Packet> AnyQdisc<P> {
     ///
     /// # Errors
     /// Fails as [`AnyQdisc::build`] does, and then nothing has changed.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn renew<O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -454,7 +454,7 @@ impl<P: Packet> AnyQdisc<P> {
     }
 
     /// Carries out the change of a tree.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn change_tree<O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -501,14 +501,14 @@ impl<P: Packet> AnyQdisc<P> {
     }
 
     /// Returns the class to which a tree sorts `packet`. `None`: this is no tree.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<crate::tree::Decision> {
         if let Self::Tree(tree) = self { Some(tree.decide(packet, owner)) } else { None }
     }
 
     /// Returns how long the wire and the classes of a tree have held packets back up to `now`, if it has `htb` at its
     /// root.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub fn limits(&self, now: Instant) -> Option<crate::tree::Limits> {
         if let Self::Tree(tree) = self { tree.limits(now) } else { None }
     }
@@ -518,7 +518,7 @@ impl<P: Packet> AnyQdisc<P> {
     ///
     /// # Errors
     /// Fails if there is no such queue.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub fn pin(&mut self, queue: Option<usize>) -> Result<(), Error> {
         if let Self::CakeMq(live) = self { live.qdisc.pin(queue) } else { Ok(()) }
     }

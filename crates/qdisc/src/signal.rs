@@ -158,7 +158,7 @@ pub trait Owner<P> {
 
     /// Returns the addresses and ports of `packet`, for filters of a tree. The default asks the packet. An owner that
     /// knows those of each flow overrides it, as for the hashes.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     fn addresses(&self, packet: &P) -> Option<crate::tree::Addresses>
     where
         P: Packet,

@@ -29,13 +29,13 @@ macro_rules! kinds {
 
 kinds!(
     bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users,
-    #[cfg(feature = "all-kinds")]
+    #[cfg(feature = "complete")]
     tmix,
-    #[cfg(feature = "all-kinds")]
+    #[cfg(feature = "complete")]
     video,
-    #[cfg(feature = "all-kinds")]
+    #[cfg(feature = "complete")]
     rpm,
-    #[cfg(feature = "all-kinds")]
+    #[cfg(feature = "complete")]
     quic;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );

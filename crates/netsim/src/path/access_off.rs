@@ -1,4 +1,4 @@
-//! Stands for access networks in builds without the feature `emulation`, such as the page's: the key `access` is
+//! Stands for access networks in builds without the feature `complete`, such as the page's: the key `access` is
 //! unknown there.
 
 use super::transmitter::Transmitter;

@@ -14,7 +14,7 @@ pub(crate) enum Jitter {
     /// Around the mean, in units of the jitter.
     Netem(Distribution),
     /// Above the delay.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     Wifi,
 }
 
@@ -28,7 +28,7 @@ impl Jitter {
     /// Returns every distribution with its name in a scenario.
     pub(crate) fn all() -> impl Iterator<Item = (&'static str, Self)> {
         let of_netem = Distribution::ALL.into_iter().map(|(name, one)| (name, Self::Netem(one)));
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let of_netem = of_netem.chain([("wifi", Self::Wifi)]);
         of_netem
     }
@@ -37,13 +37,13 @@ impl Jitter {
     pub(crate) fn draw(self, jitter: Duration, random: &mut Stream) -> f64 {
         match self {
             Self::Netem(distribution) => distribution.draw(random) * jitter.as_nanos() as f64,
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Self::Wifi => 1e6 * wifi_ms(jitter.as_millis_f64(), random),
         }
     }
 }
 
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 fn wifi_ms(mean: f64, random: &mut Stream) -> f64 {
     let deferred = poisson(1.0, random);
     let within = if deferred > 0.0 { random.next_f64() } else { 0.0 };
@@ -53,7 +53,7 @@ fn wifi_ms(mean: f64, random: &mut Stream) -> f64 {
 }
 
 /// Draws a Poisson distributed number (Knuth, TAOCP 2, 3.4.1).
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 fn poisson(mean: f64, random: &mut Stream) -> f64 {
     let (least, mut product, mut count) = (libm::exp(-mean), random.next_f64(), 0.0);
     while product > least {
@@ -63,7 +63,7 @@ fn poisson(mean: f64, random: &mut Stream) -> f64 {
     count
 }
 
-#[cfg(all(test, feature = "emulation"))]
+#[cfg(all(test, feature = "complete"))]
 mod tests {
     use super::*;
     use goodqueue_units::Streams;

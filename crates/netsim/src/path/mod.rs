@@ -10,12 +10,12 @@
 //!   implement `capacity`: how much they could have sent by a given time.
 //! - `access`: the access networks below a discipline. Each is one file.
 
-#[cfg_attr(not(feature = "emulation"), path = "access_off.rs")]
+#[cfg_attr(not(feature = "complete"), path = "access_off.rs")]
 pub(crate) mod access;
 pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 mod commands;
 pub(crate) mod generate;
 pub(crate) mod jitter;
@@ -92,7 +92,7 @@ macro_rules! hops {
 hops!(
     link,
     wire,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     police
 );
 

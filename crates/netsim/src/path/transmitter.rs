@@ -1,6 +1,6 @@
 //! What is below a queue discipline: how long each packet takes to leave.
 
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use super::access::Channel;
 use super::bursts::Bursts;
 use super::capacity::Served;
@@ -20,7 +20,7 @@ pub(crate) enum Transmitter {
     /// In bursts.
     Bursts(Served<Bursts>),
     /// As an access network allows.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     Access { channel: Box<dyn Channel>, rate: Rate },
     /// Every packet leaves at once.
     Gate,
@@ -59,7 +59,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.occupy(now, bytes),
             Self::Steps(served) => served.occupy(now, bytes),
             Self::Bursts(served) => served.occupy(now, bytes),
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Self::Access { channel, .. } => channel.occupy(now, bytes),
             Self::Gate => Duration::ZERO,
         }
@@ -76,7 +76,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.start(now),
             Self::Steps(served) => served.start(now),
             Self::Bursts(served) => served.start(now),
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Self::Access { channel, .. } => channel.start(now),
         }
     }
@@ -90,13 +90,13 @@ impl Transmitter {
             Self::Opportunities(served) => served.idle(),
             Self::Steps(served) => served.idle(),
             Self::Bursts(served) => served.idle(),
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Self::Access { channel, .. } => channel.idle(),
         }
     }
 
     /// Returns when a packet whose last bit was sent at `sent` has crossed the link. None: it is lost there.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn crosses(&mut self, sent: Instant) -> Option<Instant> {
         match self {
             Self::Access { channel, .. } => channel.crosses(sent),
@@ -111,7 +111,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.bits(from, to),
             Self::Steps(served) => served.bits(from, to),
             Self::Bursts(served) => served.bits(from, to),
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Self::Access { channel, .. } => channel.capacity_bits(from, to),
             Self::Gate => f64::INFINITY,
         }
@@ -124,7 +124,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.mean_rate(),
             Self::Steps(served) => served.mean_rate(),
             Self::Bursts(served) => served.mean_rate(),
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             Self::Access { rate, .. } => *rate,
             Self::Gate => goodqueue_hosts::keys::MOST_RATE.1.0,
         }

@@ -3,5 +3,5 @@
 pub(crate) mod goodput;
 pub(crate) mod law;
 pub(crate) mod series;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(crate) mod subscribers;

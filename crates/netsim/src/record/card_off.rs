@@ -1,4 +1,4 @@
-//! Stands for the record of a card in builds without the feature `emulation`.
+//! Stands for the record of a card in builds without the feature `complete`.
 
 use crate::receive::Card;
 use goodqueue_hosts::part::Shape;

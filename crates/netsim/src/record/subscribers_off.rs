@@ -1,4 +1,4 @@
-//! Stands for the records of subscribers in builds without the feature `emulation`.
+//! Stands for the records of subscribers in builds without the feature `complete`.
 
 use crate::sim::Simulation;
 use goodqueue_hosts::part::Shape;

@@ -1,4 +1,4 @@
-//! Stands for `[autorate]` in builds without the feature `emulation`, such as the page's: no scenario has it.
+//! Stands for `[autorate]` in builds without the feature `complete`, such as the page's: no scenario has it.
 
 use super::link::Bottleneck;
 use super::traffic::Traffic;

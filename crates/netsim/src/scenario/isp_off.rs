@@ -1,4 +1,4 @@
-//! Stands for `[[subscriber]]`, `[[node]]` and `[evening]` in builds without the feature `emulation`, such as the
+//! Stands for `[[subscriber]]`, `[[node]]` and `[evening]` in builds without the feature `complete`, such as the
 //! page's: no scenario has them.
 
 #[cfg(feature = "reference")]

@@ -161,7 +161,7 @@ pub(super) fn add_subscribers(
 }
 
 /// Writes the traffic that the scenario has beside its subscribers'.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(super) fn write<S: Serializer>(
     traffic: &[Traffic],
     serializer: S,

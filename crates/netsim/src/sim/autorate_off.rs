@@ -1,4 +1,4 @@
-//! Stands for the program of `[autorate]` in builds without the feature `emulation`.
+//! Stands for the program of `[autorate]` in builds without the feature `complete`.
 
 use super::Simulation;
 use crate::flow::Flow;

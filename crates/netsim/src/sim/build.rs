@@ -16,7 +16,7 @@ use crate::path::kind::Make;
 use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use crate::probe::subscribers::{NOBODY, Shares};
 use crate::ring::Ring;
 use crate::scenario::{Line, LinkSpec, Scenario};
@@ -28,7 +28,7 @@ use goodqueue_hosts::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Duration, Instant, Stream, Streams};
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use std::sync::Arc;
 
 /// Builds what `scenario` describes. `make` makes the disciplines outside the registry.
@@ -38,7 +38,7 @@ pub(super) struct Build<'a, 'b> {
     /// The hosts of the flows, if the scenario names any.
     pub(super) hosts: Option<Hosts>,
     /// The subscriber of each flow, if there are any.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(super) subscribers: Option<Arc<[u32]>>,
 }
 
@@ -183,7 +183,7 @@ impl Build<'_, '_> {
         let hosts = self.hosts.as_ref().map(|hosts| hosts.on(direction));
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
         let fates = Fates::new(random, flows, watch, hosts);
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let fates = fates.toward(direction);
         Ledger::new(fates, law)
     }
@@ -194,7 +194,7 @@ impl Build<'_, '_> {
         let log = window.map(|window| {
             PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows)
         });
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let (Some(isp), Some(of_flow)) = (&self.scenario.isp, &self.subscribers) {
             let mut watch = Watch::new(direction, log);
             watch.shares =
@@ -269,7 +269,7 @@ impl Build<'_, '_> {
 }
 
 /// Returns the place of each flow's subscriber, if `scenario` has subscribers.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(super) fn subscribers_of_flows(scenario: &Scenario) -> Option<Arc<[u32]>> {
     scenario.isp.as_ref()?;
     let tables = scenario.traffic.iter();

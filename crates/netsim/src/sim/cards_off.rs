@@ -1,4 +1,4 @@
-//! Stands for the cards that receive in builds without the feature `emulation`.
+//! Stands for the cards that receive in builds without the feature `complete`.
 
 use super::Simulation;
 use super::places::Places;

@@ -32,7 +32,7 @@ pub struct Args {
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
     pub(super) stab: Option<Box<Self>>,
     /// The tree of classes that this line is.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(super) plan: Option<alloc::sync::Arc<crate::tree::Plan>>,
     pub(super) place: Place,
 }
@@ -53,7 +53,7 @@ impl Args {
             named: Vec::new(),
             child: None,
             stab: None,
-            #[cfg(feature = "emulation")]
+            #[cfg(feature = "complete")]
             plan: None,
             place: Place::default(),
         };
@@ -110,13 +110,13 @@ impl Args {
     }
 
     /// Returns whether the line of the change that made these parameters named the parameter `name`.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.position(name).is_some_and(|index| self.named.get(index) == Some(&true))
     }
 
     /// Returns whether a change made these parameters.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn is_change(&self) -> bool {
         !self.named.is_empty()
     }
@@ -130,7 +130,7 @@ impl Args {
 
     /// Gives the parameter `name` the value that it has in `other`, if the line of the change did not name it. It
     /// counts as not given then.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn take_unnamed(&mut self, name: &str, other: &Self) {
         if let Some(index) = self.position(name).filter(|_| !self.is_named(name)) {
             (self.values[index], self.given[index]) = (other.values[index], false);
@@ -203,32 +203,32 @@ impl Args {
     }
 
     /// Puts a size table in front of the discipline, or takes it away.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn with_stab(self, stab: Option<Self>) -> Self {
         Self { stab: stab.map(Box::new), ..self }
     }
 
     /// Returns the line of a tree.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn of_plan(mut plan: crate::tree::Plan) -> Self {
         let stab = plan.take_stab();
         Self { plan: Some(alloc::sync::Arc::new(plan)), ..Self::defaults(&crate::tree::TREE) }.with_stab(stab)
     }
 
     /// Returns the line of the same tree after a change.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn with_plan(&self, plan: crate::tree::Plan) -> Self {
         Self { plan: Some(alloc::sync::Arc::new(plan)), ..self.clone() }
     }
 
     /// Returns the tree that this line is.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn plan(&self) -> Option<&crate::tree::Plan> {
         self.plan.as_deref()
     }
 
     /// Returns the parameters without the size table.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn without_stab(&self) -> Self {
         self.clone().with_stab(None)
     }
@@ -246,7 +246,7 @@ impl fmt::Display for Args {
         if let Some(stab) = &self.stab {
             write!(f, "{stab} ")?;
         }
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(plan) = &self.plan {
             return plan.fmt(f);
         }

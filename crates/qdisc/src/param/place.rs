@@ -1,6 +1,6 @@
 //! Where a line's discipline is: in which release of Linux, and whether in the host that sends its packets.
 //!
-//! A build without the feature `emulation`, such as the page's, has only the default place.
+//! A build without the feature `complete`, such as the page's, has only the default place.
 
 use super::spec::{Default as Preset, ParamSpec, Value};
 use super::{Args, Error};
@@ -20,7 +20,7 @@ impl Args {
     /// came.
     #[must_use]
     pub fn release(&self) -> Release {
-        if cfg!(not(feature = "emulation")) {
+        if cfg!(not(feature = "complete")) {
             return Release::Linux6_1; // a constant, so that the other laws are not in the program
         }
         self.place.release.max(self.spec.since.unwrap_or_default())
@@ -28,7 +28,7 @@ impl Args {
 
     /// Returns whether sockets of this host send all packets: see [`Args::at_sender`].
     pub(crate) fn is_at_sender(&self) -> bool {
-        cfg!(feature = "emulation") && self.place.is_at_sender
+        cfg!(feature = "complete") && self.place.is_at_sender
     }
 
     /// Returns the same line with the law that `release` has, of the discipline inside this one, too.
@@ -47,7 +47,7 @@ impl Args {
     }
 
     /// Returns the same line at the place of `other`.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn beside(self, other: &Self) -> Self {
         self.at(other.place)
     }
@@ -64,7 +64,7 @@ impl Args {
     /// # Errors
     /// Fails at the first such word.
     pub fn refuse_newer(&self) -> Result<(), Error> {
-        if cfg!(not(feature = "emulation")) {
+        if cfg!(not(feature = "complete")) {
             return Ok(());
         }
         let release = self.release();
@@ -86,7 +86,7 @@ impl Args {
 }
 
 #[cfg(test)]
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 mod tests {
     use super::*;
     use crate::registry::parse_line;

@@ -80,9 +80,9 @@ impl Args {
     /// refuses them.
     #[must_use]
     pub fn commands_of_change(&self, text: &str) -> Option<String> {
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         return self.change_of_tree(text)?.ok().map(|change| change.commands);
-        #[cfg(not(feature = "emulation"))]
+        #[cfg(not(feature = "complete"))]
         {
             _ = text;
             None
@@ -99,13 +99,13 @@ impl Args {
     /// [fixed](super::Param::fixed).
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         if let Some(change) = self.change_of_tree(line) {
             return change.map(|change| change.args);
         }
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let (stab, line) = Self::split_stab(line)?;
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let (stab, line) = (self.changed_stab(stab)?, &line[..]);
         let mut words = line.split_whitespace();
         let found = words.next().unwrap_or("");
@@ -145,7 +145,7 @@ impl Args {
         if args.values != self.values {
             (self.spec.settle)(&mut args); // if no value changes, derived values do not change either
         }
-        #[cfg(feature = "emulation")]
+        #[cfg(feature = "complete")]
         let args = args.with_stab(stab);
         Ok(args.at(self.place)) // a child's line may have made the child anew
     }

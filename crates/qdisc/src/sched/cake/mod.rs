@@ -29,7 +29,7 @@ mod autorate;
 mod diffserv;
 mod hash;
 mod heap;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub mod mq;
 mod params;
 mod shaper;
@@ -315,7 +315,7 @@ impl<P: Packet> Cake<P> {
     }
 
     /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     fn pace(&mut self, rate: u64) {
         for (index, tin) in self.tins.iter_mut().enumerate() {
             let share = self.plan.share(index, rate);

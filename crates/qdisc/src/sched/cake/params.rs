@@ -180,7 +180,7 @@ const PARAMS: &[ParamSpec] = params! { from "tc-cake(8)" =>
 };
 
 /// Number of transmit queues.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(super) const TX_QUEUES: Param<u32> =
     Param::count("txqueues", "number of the device's transmit queues; in Linux a property of the device")
         .default(4)
@@ -189,13 +189,13 @@ pub(super) const TX_QUEUES: Param<u32> =
         .source("goodqueue");
 
 /// `tc`'s `cake_mq`: cake's parameters, and the device's.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(super) const MQ_SPEC: QdiscSpec = QdiscSpec::new("cake_mq", MQ_PARAMS)
     .since(Release::Linux7_3)
     .summary("One CAKE per transmit queue of the device, with one rate that the active queues share")
     .source("tc-cake(8); Linux 7.3 (golden traces)");
 
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 const MQ_PARAMS: &[ParamSpec] = &{
     let mut all = [TX_QUEUES.spec(); PARAMS.len() + 1];
     let mut at = 0;

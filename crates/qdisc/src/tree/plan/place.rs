@@ -84,7 +84,7 @@ impl Plan {
     }
 
     /// Reads a size table.
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     fn stab(&self, line: &mut Line<'_>) -> Read<Args> {
         let mut words = alloc::vec!["stab".to_string()];
         while let Some(word) = line.peek().filter(|word| crate::param::stab::begins(word)) {
@@ -96,7 +96,7 @@ impl Plan {
         stab.ok_or_else(|| "found stab without words; accepted: overhead, mpu, linklayer".to_string())
     }
 
-    #[cfg(not(feature = "emulation"))]
+    #[cfg(not(feature = "complete"))]
     fn stab(&self, _line: &mut Line<'_>) -> Read<Args> {
         Err("stab is not in this program".to_string())
     }
