@@ -8,6 +8,9 @@
 //! A discipline that holds another one (`tbf`, `htb`) names it after the word `child`. The inner line ends the outer
 //! one: `htb rate 10mbit child codel target 5ms`.
 mod args;
+#[cfg_attr(feature = "complete", path = "param/complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "param/complete/disabled.rs")]
+mod complete;
 mod kind;
 mod place;
 mod read;

@@ -231,7 +231,6 @@ impl Below {
 
 /// Returns the text of the discipline, if the table has one.
 pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
-    #[cfg(feature = "complete")]
     if let Some(line) = super::commands::line(table)? {
         return Ok(Some(line));
     }

@@ -314,16 +314,6 @@ impl<P: Packet> Cake<P> {
         (self.rate, self.memory_limit) = (rate, self.memory_plan.limit(rate));
     }
 
-    /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
-    #[cfg(feature = "complete")]
-    fn pace(&mut self, rate: u64) {
-        for (index, tin) in self.tins.iter_mut().enumerate() {
-            let share = self.plan.share(index, rate);
-            (tin.share.pace, tin.share.flow_quantum) = (share.pace, share.flow_quantum);
-        }
-        self.shaper.pace = self.tins[0].share.pace;
-    }
-
     /// Appends `packet` to a flow. The caller updates the heap.
     fn push(&mut self, tin: usize, flow: u16, packet: P) {
         let len = packet.len();
