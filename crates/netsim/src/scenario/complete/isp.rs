@@ -6,6 +6,7 @@
 
 mod addresses;
 mod evening;
+mod groups;
 mod mixes;
 mod nodes;
 mod tree;
@@ -18,12 +19,12 @@ use goodqueue_hosts::keys::{
 };
 use goodqueue_qdisc::registry;
 use goodqueue_units::{Duration, Rate, Streams};
+use groups::{Group, Groups};
 use mixes::Mix;
 pub(in crate::scenario) use mixes::OfSubscriber;
-use nodes::{nodes, place_of};
+use nodes::nodes;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, json};
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -174,89 +175,102 @@ pub(in crate::scenario) fn read(
     bottleneck: &Table<'_>,
     (whole, seed): (Duration, u64),
 ) -> Result<Option<Expanded>> {
-    if let Some(files) = scenario.table("isp")? {
-        files.refuse_others(FILES_KEYS, &[])?;
-        files.take(&DEVICES)?;
-        files.find(&NETWORK)?;
-        return refuse("isp", "files that this program does not read", "[[node]] and [[subscriber]]");
-    }
-    let groups_written = scenario.tables("subscriber")?;
-    if groups_written.is_empty() {
-        let others = ["node", "evening"].into_iter().find(|name| scenario.has(name));
-        return match others {
-            Some(name) => refuse(name, "it without subscribers", "it beside [[subscriber]]"),
-            None => Ok(None),
-        };
+    refuse_files(scenario)?;
+    let tables = scenario.tables("subscriber")?;
+    if tables.is_empty() {
+        return refuse_without_subscribers(scenario).map(|()| None);
     }
     let up = bottleneck.table("up")?;
-    for table in [Some(bottleneck), up.as_ref()].into_iter().flatten() {
+    refuse_beside_subscribers(bottleneck, up.as_ref())?;
+    let lines = lines(bottleneck, up.as_ref())?;
+    let rates = rates(bottleneck, up.as_ref())?;
+    let nodes = nodes(&scenario.tables("node")?, rates)?;
+    let Groups { list, mut subscribers, mixes } = Groups::read(&tables, &nodes)?;
+    address(&tables, &mixes, &mut subscribers)?;
+    refuse_too_many(&nodes, &subscribers)?;
+    let trees = Direction::ALL
+        .map(|direction| tree::commands(direction, &nodes, &subscribers, &lines[direction as usize]));
+    let evening = evening::read(scenario, whole, Streams::new(seed), subscribers.len())?;
+    let traffic = mixes::traffic(&tables, &mixes, &subscribers, &evening, Streams::new(seed))?;
+    let written = written(&nodes, &list, evening.write());
+    let isp = Isp { written, nodes: nodes.into(), subscribers: subscribers.into() };
+    Ok(Some(Expanded { isp, lines, bottleneck: with_trees(bottleneck, up.as_ref(), trees), traffic }))
+}
+
+/// Refuses files of LibreQoS, which become tables before a scenario comes here.
+fn refuse_files(scenario: &Table<'_>) -> Result<()> {
+    let Some(files) = scenario.table("isp")? else { return Ok(()) };
+    files.refuse_others(FILES_KEYS, &[])?;
+    files.take(&DEVICES)?;
+    files.find(&NETWORK)?;
+    refuse("isp", "files that this program does not read", "[[node]] and [[subscriber]]")
+}
+
+/// Refuses the tables that only mean something beside subscribers.
+fn refuse_without_subscribers(scenario: &Table<'_>) -> Result<()> {
+    match ["node", "evening"].into_iter().find(|name| scenario.has(name)) {
+        Some(name) => refuse(name, "it without subscribers", "it beside [[subscriber]]"),
+        None => Ok(()),
+    }
+}
+
+/// Refuses what a bottleneck cannot have beside the trees of subscribers.
+fn refuse_beside_subscribers(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> Result<()> {
+    for table in [Some(bottleneck), up].into_iter().flatten() {
         for name in ["tc", "buffer", "wifi"] {
             if table.has(name) {
                 return refuse(&table.key(name), "it beside subscribers", "qdisc, the line of their queues");
             }
         }
     }
-    let down_line = leaf(bottleneck, bottleneck.take(&LEAF)?)?;
-    let up_line = match &up {
-        Some(up) if up.has("qdisc") => leaf(up, up.take(&LEAF)?)?,
-        _ => down_line.clone(),
-    };
-    let lines: [Arc<str>; 2] = [down_line, up_line];
-    let down_rate = bottleneck.take(&LINK_RATE)?.0;
-    let up_rate = up.as_ref().map_or(Ok(None), |up| up.find(&LINK_UP_RATE))?.map_or(down_rate, |rate| rate.0);
-    let nodes = nodes(&scenario.tables("node")?, [down_rate, up_rate])?;
-    let (mut subscribers, mut mixes) = (Vec::new(), Vec::new());
-    let (mut names, mut groups) = (BTreeMap::new(), Vec::new());
-    for (place, table) in groups_written.iter().enumerate() {
-        table.refuse_others(KEYS, &[])?;
-        let group = Group::read(table, &nodes)?;
-        let count = group.count;
-        if let Some(twin) = names.insert(group.one.name.clone(), place) {
-            let found = format!("{:?}, which subscriber[{twin}] has", group.one.name);
-            return refuse(
-                &table.key("name"),
-                found,
-                "a name of its own (without name, the plan is the name)",
-            );
-        }
-        for nth in 0..count {
-            let mut one = group.one.clone();
-            if count > 1 {
-                one.name = format!("{}/{nth}", one.name);
-            }
-            mixes.push((place, group.mix.clone(), group.rtt));
-            subscribers.push(one);
-        }
-        groups.push(group);
-    }
-    address(&groups_written, &mixes, &mut subscribers)?;
+    Ok(())
+}
+
+/// Refuses more classes than a tree may have.
+fn refuse_too_many(nodes: &[Node], subscribers: &[Subscriber]) -> Result<()> {
     if nodes.len() + subscribers.len() > tree::MOST_CLASSES {
         let found = format!("{} nodes and {} subscribers", nodes.len() - 1, subscribers.len());
         return refuse("subscriber", found, &format!("at most {} in all, as htb has", tree::MOST_CLASSES));
     }
-    let of = |direction| tree::commands(direction, &nodes, &subscribers, &lines[direction as usize]);
-    let trees = Direction::ALL.map(|direction| json!([of(direction)]));
+    Ok(())
+}
+
+/// Returns the lines of the queues that have none of their own, per direction.
+fn lines(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> Result<[Arc<str>; 2]> {
+    let down = leaf(bottleneck, bottleneck.take(&LEAF)?)?;
+    let up = match up {
+        Some(up) if up.has("qdisc") => leaf(up, up.take(&LEAF)?)?,
+        _ => down.clone(),
+    };
+    Ok([down, up])
+}
+
+/// Returns the rates of the link, per direction.
+fn rates(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> Result<[Rate; 2]> {
+    let down = bottleneck.take(&LINK_RATE)?.0;
+    let up = up.map_or(Ok(None), |up| up.find(&LINK_UP_RATE))?.map_or(down, |rate| rate.0);
+    Ok([down, up])
+}
+
+/// Returns the table of the bottleneck with the commands of `trees` in place of its lines.
+fn with_trees(bottleneck: &Table<'_>, up: Option<&Table<'_>>, trees: [String; 2]) -> Json {
     let mut tables = [bottleneck.content().clone(), up.map_or_else(Map::new, |up| up.content().clone())];
     for (table, tree) in tables.iter_mut().zip(trees) {
         table.remove("qdisc");
-        table.insert("tc".to_string(), tree);
+        table.insert("tc".to_string(), json!([tree]));
     }
     let [mut bottleneck, up] = tables;
     bottleneck.insert("up".to_string(), up.into());
-    let evening = evening::read(scenario, whole, Streams::new(seed), subscribers.len())?;
-    let traffic = mixes::traffic(&groups_written, &mixes, &subscribers, &evening, Streams::new(seed))?;
-    let mut written = Map::new();
-    let of_nodes: Vec<Json> = nodes.iter().skip(1).map(|node| node.write(&nodes)).collect();
-    if !of_nodes.is_empty() {
-        written.insert("node".to_string(), of_nodes.into());
-    }
-    written.insert(
-        "subscriber".to_string(),
-        groups.iter().map(|group| group.write(&nodes)).collect::<Vec<_>>().into(),
-    );
-    written.extend(evening.write().map(|evening| ("evening".to_string(), evening)));
-    let isp = Isp { written, nodes: nodes.into(), subscribers: subscribers.into() };
-    Ok(Some(Expanded { isp, lines, bottleneck: Json::Object(bottleneck), traffic }))
+    Json::Object(bottleneck)
+}
+
+/// Returns the tables as a scenario has them, with every default.
+fn written(nodes: &[Node], groups: &[Group], evening: Option<Json>) -> Map<String, Json> {
+    let of_nodes: Vec<Json> = nodes.iter().skip(1).map(|node| node.write(nodes)).collect();
+    let of_groups: Vec<Json> = groups.iter().map(|group| group.write(nodes)).collect();
+    let of_nodes = Some(of_nodes).filter(|list| !list.is_empty()).map(Json::from);
+    let tables = [("node", of_nodes), ("subscriber", Some(of_groups.into())), ("evening", evening)];
+    tables.into_iter().filter_map(|(name, table)| Some((name.to_string(), table?))).collect()
 }
 
 /// Writes the traffic that the scenario has beside its subscribers'.
@@ -272,72 +286,5 @@ fn leaf(table: &Table<'_>, line: String) -> Result<Arc<str>> {
     match registry::parse_line(&line) {
         Ok(args) => Ok(args.to_string().into()),
         Err(error) => Err(ScenarioError::new(table.key("qdisc"), error.0)),
-    }
-}
-
-/// One table of subscribers.
-struct Group {
-    count: u64,
-    one: Subscriber,
-    mix: Arc<Mix>,
-    rtt: Option<Span>,
-}
-
-impl Group {
-    /// Returns its table, with every default.
-    fn write(&self, nodes: &[Node]) -> Json {
-        let Subscriber { name, plan, node, rates, least, qdisc, addresses } = &self.one;
-        let [down, up] = rates.map(|rate| RateText(rate).write());
-        let [down_min, up_min] = least.map(|rate| RateText(rate).write());
-        let mut table = json!({
-            "name": name, "count": self.count, "plan": &**plan, "down": down, "up": up, "down_min": down_min,
-            "up_min": up_min, "traffic": self.mix.write(),
-        });
-        if let Some(qdisc) = qdisc {
-            table["qdisc"] = qdisc.to_string().into();
-        }
-        if *node > 0 {
-            table["parent"] = nodes[*node].name.clone().into();
-        }
-        if let Some(rtt) = &self.rtt {
-            table["rtt"] = rtt.write();
-        }
-        if !addresses.is_empty() {
-            table["addresses"] = Addresses(addresses.clone()).write();
-        }
-        table
-    }
-
-    fn read(table: &Table<'_>, nodes: &[Node]) -> Result<Self> {
-        let rates = [table.take(&DOWN)?.0, table.take(&UP)?.0];
-        let least_of = |key: &Key<RateText>, name: &str, rate: Rate| -> Result<Rate> {
-            let found = table.find(key)?.map(|rate| rate.0);
-            match found {
-                Some(least) if least > rate => {
-                    refuse(&table.key(name), least, &format!("at most {rate}, the rate sold"))
-                }
-                Some(least) => Ok(least),
-                None => Ok(Rate::from_bps(LEAST.min(rate.as_bps())).unwrap_or(rate)),
-            }
-        };
-        let least = [least_of(&DOWN_MIN, "down_min", rates[0])?, least_of(&UP_MIN, "up_min", rates[1])?];
-        let plan = table.find(&PLAN)?.unwrap_or_else(|| format!("{}/{}", rates[0], rates[1]));
-        let name = table.find(&NAME)?.unwrap_or_else(|| plan.clone());
-        let node = match table.find(&PARENT)? {
-            None => 0,
-            Some(parent) => place_of(&table.key("parent"), &parent, nodes)?,
-        };
-        let count = table.take(&COUNT)?;
-        let addresses = table.find(&ADDRESSES_KEY)?.map_or_else(Vec::new, |list| list.0);
-        if !addresses.is_empty() && count > 1 {
-            return refuse(
-                &table.key("addresses"),
-                format!("them with count {count}"),
-                "them for one subscriber",
-            );
-        }
-        let qdisc = table.find(&QDISC)?.map(|line| leaf(table, line)).transpose()?;
-        let one = Subscriber { name, plan: plan.into(), node, rates, least, qdisc, addresses };
-        Ok(Self { count, one, mix: Arc::new(table.take(&TRAFFIC)?), rtt: table.find(&RTT)? })
     }
 }
