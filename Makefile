@@ -30,7 +30,7 @@
 #   make msrv     whether the oldest Rust that is promised compiles the code; needs rustup
 #   make transports   goodqueue-transports, the package with real QUIC stacks, into .venv (docs/guides/transports.md)
 #   make transports-test   its tests, and its lints
-#   make lint     format, clippy, ruff, mypy (fix the format: make format)
+#   make lint     format, clippy, ruff, mypy, and whether the core's stub is true (fix the format: make format)
 #   make rust-docs   the documentation of the crates, in target/doc; a dead link stops it
 #   make pins     write the newest versions of Python packages, and the hashes of their files, into requirements/
 
@@ -288,6 +288,7 @@ lint-python: .venv/.package .venv/.dev
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
+	$(BIN)/stubtest goodqueue._goodqueue --concise --mypy-config-file pyproject.toml --allowlist crates/python/stubtest.allow
 
 # The links of the crates' documentation. No other step needs what it builds.
 rust-docs: | rust

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
-from typing import Any, TypedDict
+from typing import Any, Self, TypedDict, final, type_check_only
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,15 @@ class ScenarioError(ValueError):
 class TraceError(ValueError):
     """Raised if a capture cannot be written. Its text is ``FILE: reason``."""
 
+@final
 class Simulation:
     """One run of one scenario."""
 
-    duration_s: float
-    """The simulated time at which the run ends."""
+    @property
+    def duration_s(self) -> float:
+        """The simulated time at which the run ends."""
 
-    def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, ...]] | None = None) -> None:
+    def __new__(cls, scenario_json: str, make: Callable[[str, Any], tuple[Any, ...]] | None = None) -> Self:
         """Set up the scenario. Raises ScenarioError.
 
         `make(line, link)` makes disciplines written in Python. With None as `link` it makes congestion controls.
@@ -67,10 +69,11 @@ class Simulation:
     def record(self) -> str:
         """Return the record of the run so far, as JSON."""
 
+@final
 class Sockets:
     """The applications of a scenario on this machine's sockets. Linux only."""
 
-    def __init__(self, scenario_json: str, order_json: str, spaces: tuple[int, int], clock: tuple[int, int]) -> None:
+    def __new__(cls, scenario_json: str, order_json: str, spaces: tuple[int, int], clock: tuple[int, int]) -> Self:
         """Open the sockets that listen.
 
         `order_json` has the addresses and options of the sockets (``crates/sockets/src/order.rs``). `spaces` are the
@@ -87,23 +90,25 @@ class Sockets:
         Raises OSError.
         """
 
+@final
 class Gateway:
     """The path of a scenario for real packets, in real time, between two devices. Linux only.
 
     Packets from the server's device go down, packets from the client's device go up.
     """
 
-    no_capture: str | None
-    """Why the capture could not be written, known after its end. The measurements are not lost."""
+    @property
+    def no_capture(self) -> str | None:
+        """Why the capture could not be written, known after its end. The measurements are not lost."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         scenario_json: str,
         server: tuple[int, bytes],
         client: tuple[int, bytes],
         make: Callable[[str, Any], tuple[Any, ...]] | None = None,
         routes: list[tuple[tuple[int, int], float, list[str] | None]] = ...,
-    ) -> None:
+    ) -> Self:
         """Build the path of a scenario. Its traffic, if any, is simulated beside the real packets.
 
         `server` and `client` are each a non-blocking descriptor, which is duplicated, and the bytes to write before
@@ -128,17 +133,20 @@ class Gateway:
     def stop(self) -> str:
         """Stop it, and return the record as JSON. Raises DisciplineError, OSError."""
 
+@final
 class Bottleneck:
     """The path of a scenario for endpoints in Python, in virtual time: see `goodqueue.api.bottleneck`.
 
     Its refusals are ScenarioErrors without a key.
     """
 
-    now: float
-    duration: float
-    most_bytes: int
-
-    def __init__(self, scenario_json: str, make: Callable[[str, Any], tuple[Any, ...]]) -> None:
+    @property
+    def now(self) -> float: ...
+    @property
+    def duration(self) -> float: ...
+    @property
+    def most_bytes(self) -> int: ...
+    def __new__(cls, scenario_json: str, make: Callable[[str, Any], tuple[Any, ...]]) -> Self:
         """Build the path. `make` is as in `Simulation`. Raises ScenarioError."""
 
     def flow(self, name: str) -> int: ...
@@ -160,6 +168,7 @@ class Bottleneck:
     def record(self) -> str:
         """Return the record of the run so far, as JSON."""
 
+@final
 class Datagram:
     """A datagram that has arrived."""
 
@@ -187,6 +196,7 @@ class Datagram:
     def data(self) -> bytes:
         """Its payload."""
 
+@final
 class Connection:
     """What a congestion control knows of its connection."""
 
@@ -201,6 +211,7 @@ class Connection:
     def random(self) -> float:
         """Return a random number from 0 to below 1, which derives from the scenario's seed."""
 
+@final
 class Ack:
     """An ACK of new data. Times are in nanoseconds."""
 
@@ -248,6 +259,7 @@ class Ack:
     def state(self) -> str:
         """The sender's state: open, disorder, cwr, recovery or loss."""
 
+@final
 class RateSample:
     """A sample of the delivery rate (draft-ietf-ccwg-bbr, 4.1). Times are in nanoseconds, data in segments."""
 
@@ -307,6 +319,7 @@ class RateSample:
     def mark_app_limited(self, in_flight: int) -> None:
         """Mark the segments sent from now on, until ``in_flight`` are delivered, as limited by the application."""
 
+@final
 class Window:
     """The congestion window of a connection, in segments."""
 
@@ -327,6 +340,7 @@ class Window:
     def increase(self, per: int, counted: int) -> None:
         """Grow by one segment per `per` segments counted. Fractions are kept."""
 
+@final
 class Congestion:
     """A congestion."""
 
@@ -342,11 +356,12 @@ class Congestion:
     def cause(self) -> str:
         """What signalled it: loss, ecn or timeout."""
 
+@final
 class Packet:
     """A packet as a queue discipline sees it."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         len: int,
         *,
         ecn: str = "not-ect",
@@ -357,7 +372,7 @@ class Packet:
         ack: int | None = None,
         sack: list[tuple[int, int]] = ...,
         hosts: tuple[int, int] | None = None,
-    ) -> None:
+    ) -> Self:
         """Make a packet of `len` bytes. `ecn` is not-ect, ect0, ect1 or ce. Packets of a flow have an equal `flow`.
 
         cake may also use `fwmark`, a firewall's mark; `ack`, the number that a TCP ACK without data acknowledges; and
@@ -399,6 +414,7 @@ class Packet:
     def mark(self, reason: str = "early") -> bool:
         """Set it to CE if ECN allows that, and return whether it does: early, forced, target or ce_threshold."""
 
+@final
 class Queue:
     """A FIFO of a discipline written in Python. `len(queue)` is its number of packets."""
 
@@ -420,6 +436,7 @@ class Queue:
     def pop_tail(self) -> Packet | None:
         """Remove the packet at the tail and return it."""
 
+@final
 class Link:
     """The link below a discipline written in Python."""
 
@@ -437,12 +454,13 @@ class Link:
     def queue(self) -> Queue:
         """Return a new queue."""
 
+@final
 class Qdisc:
     """One discipline, driven by hand. Times are whole nanoseconds and never decrease from call to call."""
 
-    def __init__(
-        self, line: str, rate: str, mtu: int, seed: int, make: Callable[[str, Any], tuple[Any, str, str]]
-    ) -> None:
+    def __new__(
+        cls, line: str, rate: str, mtu: int, seed: int, make: Callable[[str, Any], tuple[Any, str, str]]
+    ) -> Self:
         """Use `goodqueue.qdisc.make`. Raises ValueError."""
 
     @property
@@ -582,6 +600,7 @@ def connection_vectors(capture: str, file: io.RawIOBase) -> tuple[list[str], str
     ``not_understood``, ``untimed`` ones. ``cut``: the file ends within a frame. Raises ValueError, one line.
     """
 
+@type_check_only
 class CapturedQueue(TypedDict):
     """One direction's packets in the order of their arrival. Each column is bytes of little-endian numbers."""
 
@@ -602,6 +621,7 @@ class CapturedQueue(TypedDict):
     copy_ns: bytes
     """int64, the time of the second departure."""
 
+@type_check_only
 class CapturedTransfer(TypedDict):
     """A TCP flow's data in one direction: columns of int64, as bytes, little-endian."""
 
@@ -616,6 +636,7 @@ class CapturedTransfer(TypedDict):
     resent_at_ns: bytes
     """When data that had been sent before arrived at the bottleneck."""
 
+@type_check_only
 class CapturedFlow(TypedDict):
     """The two ends of a flow. Its transfers are empty if it is not TCP."""
 
@@ -626,6 +647,7 @@ class CapturedFlow(TypedDict):
     transfers: dict[str, CapturedTransfer]
     """By direction, ``down`` and ``up``."""
 
+@type_check_only
 class Captured(TypedDict):
     """The joint content of the captures at both sides of a bottleneck."""
 

@@ -3,7 +3,7 @@
 
 use goodqueue_qdisc::param::ParamSpec;
 use goodqueue_qdisc::sched::mac80211;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 use goodqueue_qdisc::tree::catalogue::{CLASSFUL, Classful, OfClass, Word};
 use goodqueue_qdisc::{QdiscSpec, Release, registry};
 use goodqueue_tcp::Cc;
@@ -35,7 +35,7 @@ fn param(param: &ParamSpec) -> Value {
 }
 
 /// Returns every discipline that has classes, with its words and those of a class.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 #[must_use]
 pub fn classful() -> Value {
     let of = |one: &Classful| {
@@ -56,7 +56,7 @@ pub fn classful() -> Value {
 }
 
 /// Returns every kind of access network with its parameters.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 #[must_use]
 pub fn access() -> Value {
     crate::path::access::specs().map(spec).collect()

@@ -62,7 +62,7 @@ impl Flow {
         let streams = Streams::new(scenario.seed);
         let (buffer, most) = (receive_buffer(scenario), scenario.path.segment_bytes());
         let delivery_rate = scenario.series.as_ref().is_some_and(|series| series.tcp);
-        if cfg!(feature = "emulation") {
+        if crate::complete::COMPLETE {
             sockets.sysctls = sysctls(scenario);
         }
         let mut flows = PerFlow::default();

@@ -7,6 +7,7 @@ use crate::probe::law::LawSeries;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::ScenarioError;
 use goodqueue_qdisc::param::Value;
+use goodqueue_qdisc::registry::Limits;
 use goodqueue_qdisc::{AnyQdisc, Backlog, Enqueued, Error, Link, Owner, Probe, Qdisc};
 use goodqueue_tcp::MakeCc;
 use goodqueue_units::{Instant, Rate, Stream};
@@ -87,8 +88,7 @@ impl Discipline {
     }
 
     /// Returns how long the classes of a tree have held packets back up to `now`.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn limits(&self, now: Instant) -> Option<goodqueue_qdisc::tree::Limits> {
+    pub(crate) fn limits(&self, now: Instant) -> Option<Limits> {
         if let Self::Registry(qdisc) = self { qdisc.limits(now) } else { None }
     }
 

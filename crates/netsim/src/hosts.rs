@@ -4,16 +4,18 @@
 //! its direction. So a link answers for its packets ([`Owner::host_hashes`](goodqueue_qdisc::Owner::host_hashes)). A
 //! run without named hosts has no such list: there each flow has two hosts of its own.
 
+#[cfg_attr(feature = "complete", path = "hosts/addresses/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "hosts/addresses/disabled.rs")]
+mod addresses;
+
 use crate::ids::{FlowId, Number};
 use crate::lists::{PerFlow, PerSide};
 use crate::packet::hosts_of;
+use addresses::{Addresses, Given};
+pub(crate) use addresses::{Heading, addresses, heading};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::Streams;
-#[cfg(feature = "emulation")]
-use std::collections::HashMap;
 use std::fmt::Display;
-#[cfg(feature = "emulation")]
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// The hashes of the two hosts of each flow, as a link sees them in its direction.
@@ -21,8 +23,8 @@ use std::sync::Arc;
 pub(crate) struct Hosts {
     of_flow: Arc<PerFlow<PerSide<u32>>>,
     /// Their addresses, for filters.
-    #[cfg(feature = "emulation")]
-    addresses: Arc<PerFlow<PerSide<u32>>>,
+    #[allow(dead_code, reason = "without the feature `complete` nothing asks for them")]
+    addresses: Addresses,
     direction: Direction,
 }
 
@@ -37,14 +39,9 @@ impl Hosts {
         let hash = |role: &str, name: N| streams.stream(&format!("{role} {name}"), 0).next_u32();
         let mut is_any = false;
         let mut all = PerFlow::default();
-        #[cfg(feature = "emulation")]
-        let (mut addresses, mut first) = (PerFlow::default(), HashMap::new());
+        let mut addresses = Given::default();
         for ([user, remote], count) in tables {
-            #[cfg(feature = "emulation")]
-            {
-                let names = [&user, &remote].map(|name| name.as_ref().map(N::to_string));
-                add_addresses(&mut addresses, &mut first, &names, count);
-            }
+            addresses.add([&user, &remote], count);
             is_any |= user.is_some() || remote.is_some();
             let (user, remote) =
                 (user.map(|name| hash("host", name)), remote.map(|name| hash("server", name)));
@@ -55,8 +52,7 @@ impl Hosts {
         }
         is_any.then(|| Self {
             of_flow: Arc::new(all),
-            #[cfg(feature = "emulation")]
-            addresses: Arc::new(addresses),
+            addresses: addresses.finish(),
             direction: Direction::Down,
         })
     }
@@ -73,41 +69,4 @@ impl Hosts {
         let hosts = &self.of_flow[flow];
         (hosts[self.direction.sender()], hosts[self.direction.receiver()])
     }
-
-    /// Returns the addresses of the source and the destination of packets of `flow`.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn addresses_of_packets(&self, flow: FlowId) -> (u32, u32) {
-        let own = &self.addresses[flow];
-        (own[self.direction.sender()], own[self.direction.receiver()])
-    }
-}
-
-/// Adds the addresses of `count` flows between two hosts. A host whose name is an IPv4 address has that address. Any
-/// other named host has the address of its first flow, as in a capture.
-#[cfg(feature = "emulation")]
-fn add_addresses(
-    all: &mut PerFlow<PerSide<u32>>,
-    first: &mut HashMap<(usize, String), u32>,
-    names: &[Option<String>; 2],
-    count: u64,
-) {
-    for _ in 0..count {
-        let own = addresses_of(FlowId::at(all.len()));
-        let mut of = [own.0, own.1];
-        for (side, name) in names.iter().enumerate() {
-            let Some(name) = name else { continue };
-            of[side] = match name.parse::<Ipv4Addr>() {
-                Ok(address) => address.to_bits(),
-                Err(_) => *first.entry((side, name.clone())).or_insert(of[side]),
-            };
-        }
-        all.push(PerSide::from(of));
-    }
-}
-
-/// Returns the addresses of the user's host and of the server that belong to `flow` alone: those of captures.
-#[cfg(feature = "emulation")]
-pub(crate) fn addresses_of(flow: FlowId) -> (u32, u32) {
-    let host = (flow.number() + 1) & 0xffff;
-    (0x0a08_0000 | host, 0x0a09_0000 | host)
 }

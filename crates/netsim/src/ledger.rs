@@ -3,17 +3,16 @@
 use crate::flipped::is_noticed;
 use crate::foreign::Discipline;
 use crate::freed::Freed;
-use crate::hosts::Hosts;
+use crate::hosts::{self, Heading, Hosts};
 use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
 use crate::packet::Packet;
 use crate::probe::series::{Pick, QueueSeries};
-#[cfg(feature = "emulation")]
-use crate::probe::subscribers::Shares;
+use crate::probe::subscribers::OfSubscribers;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
-#[cfg(feature = "emulation")]
-use goodqueue_qdisc::tree::Addresses;
+use goodqueue_qdisc::packet::Addresses;
+use goodqueue_qdisc::registry::Limits;
 use goodqueue_qdisc::{Drop, Flipped, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
 
@@ -37,16 +36,21 @@ pub(crate) struct Fates {
     pub(crate) watch: Option<Box<Watch>>,
     /// The hosts of the flows, if the scenario names any.
     hosts: Option<Hosts>,
-    /// In which direction the packets go.
-    #[cfg(feature = "emulation")]
-    direction: Direction,
+    /// In which direction the packets go, for their addresses.
+    heading: Heading,
     /// Packets that senders are told of, if this is the first queue of flows with small queues.
     pub(crate) freed: Option<Box<Freed>>,
 }
 
 impl Fates {
-    /// Builds the counters for this number of `flows`.
-    pub(crate) fn new(random: Stream, flows: usize, watch: Option<Box<Watch>>, hosts: Option<Hosts>) -> Self {
+    /// Builds the counters of packets that go `direction`, for this number of `flows`.
+    pub(crate) fn new(
+        random: Stream,
+        flows: usize,
+        watch: Option<Box<Watch>>,
+        hosts: Option<Hosts>,
+        direction: Direction,
+    ) -> Self {
         Self {
             random,
             drops: [0; _],
@@ -57,16 +61,9 @@ impl Fates {
             is_corrupted: false,
             watch,
             hosts,
-            #[cfg(feature = "emulation")]
-            direction: Direction::Down,
+            heading: hosts::heading(direction),
             freed: None,
         }
-    }
-
-    /// Sets the direction in which the packets go.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn toward(self, direction: Direction) -> Self {
-        Self { direction, ..self }
     }
 
     /// Notes that `packet` has left the queue.
@@ -96,9 +93,8 @@ impl Fates {
     }
 
     /// Returns what is counted of each subscriber, if the scenario has any.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn shares(&mut self) -> Option<&mut Shares> {
-        self.watch.as_mut()?.shares.as_deref_mut()
+    pub(crate) fn shares(&mut self) -> Option<&mut OfSubscribers> {
+        self.watch.as_mut()?.shares.as_mut()
     }
 
     /// Counts `packet`, which was sent, and whose receiver does not take it.
@@ -148,14 +144,8 @@ impl Owner<Packet> for Fates {
             _ => packet.host_hashes(),
         }
     }
-    #[cfg(feature = "emulation")]
     fn addresses(&self, packet: &Packet) -> Option<Addresses> {
-        let direction = self.direction;
-        let (source, destination) = match (&self.hosts, crate::hosts::addresses_of(packet.flow), direction) {
-            (Some(hosts), ..) => hosts.addresses_of_packets(packet.flow),
-            (None, (user, remote), Direction::Down) => (remote, user),
-            (None, (user, remote), Direction::Up) => (user, remote),
-        };
+        let (source, destination) = hosts::addresses(self.hosts.as_ref(), packet.flow, self.heading)?;
         let protocol = if packet.segment().is_some() { 6 } else { 17 };
         Some(Addresses { source, destination, protocol, ..Addresses::default() })
     }
@@ -265,14 +255,12 @@ pub(crate) trait Queue {
     /// Begins the measured time: sets the baseline, and forgets the delays before it.
     fn begin_measuring(&mut self, now: Instant) {
         let (counts, busy) = (self.counts(), self.busy_until(now));
-        #[cfg(feature = "emulation")]
         let limits = self.limits(now);
         if let Some(delays) = self.below_mut() {
             delays.reset();
         }
         let Ledger { fates, delays, measured, .. } = self.ledger_mut();
         delays.reset();
-        #[cfg(feature = "emulation")]
         if let Some(shares) = fates.shares() {
             shares.begin_measuring(now, limits);
         }
@@ -280,8 +268,7 @@ pub(crate) trait Queue {
     }
 
     /// Returns what the classes of a tree have done up to `now`, if somebody counts it by subscriber.
-    #[cfg(feature = "emulation")]
-    fn limits(&mut self, now: Instant) -> Option<goodqueue_qdisc::tree::Limits> {
+    fn limits(&mut self, now: Instant) -> Option<Limits> {
         self.ledger_mut().fates.shares()?;
         self.discipline()?.limits(now)
     }
@@ -297,10 +284,8 @@ pub(crate) trait Queue {
             }
         }
         let waiting = self.waiting();
-        #[cfg(feature = "emulation")]
         let limits = self.limits(now);
         let ledger = self.ledger_mut();
-        #[cfg(feature = "emulation")]
         if let (Some(shares), Some(limits)) = (ledger.fates.shares(), limits) {
             shares.end_interval(limits);
         }

@@ -20,6 +20,7 @@ mod app;
 mod byte_limit;
 mod calendar;
 pub mod catalogue;
+mod complete;
 mod component;
 mod flipped;
 mod flow;
@@ -38,7 +39,8 @@ mod packet;
 pub mod path;
 mod pipe;
 mod probe;
-#[cfg_attr(not(feature = "emulation"), path = "receive_off.rs")]
+#[cfg_attr(feature = "complete", path = "receive/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "receive/disabled.rs")]
 mod receive;
 pub mod record;
 mod ring;

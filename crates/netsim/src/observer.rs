@@ -2,11 +2,9 @@
 
 use crate::packet::Packet;
 use crate::probe::series::PacketLog;
-#[cfg(feature = "emulation")]
-use crate::probe::subscribers::Shares;
+use crate::probe::subscribers::OfSubscribers;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::Drop;
-#[cfg(feature = "emulation")]
 use goodqueue_qdisc::Packet as _;
 use goodqueue_units::{Duration, Instant};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -54,8 +52,7 @@ pub(crate) struct Watch {
     pub(crate) log: Option<PacketLog>,
     pub(crate) observer: Option<SharedObserver>,
     /// What each subscriber gets, if the scenario has any.
-    #[cfg(feature = "emulation")]
-    pub(crate) shares: Option<Box<Shares>>,
+    pub(crate) shares: Option<OfSubscribers>,
     direction: Direction,
     /// The present time: a discipline that drops a packet does not report when.
     now: Instant,
@@ -63,14 +60,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(direction: Direction, log: Option<PacketLog>) -> Self {
-        Self {
-            log,
-            observer: None,
-            #[cfg(feature = "emulation")]
-            shares: None,
-            direction,
-            now: Instant::ZERO,
-        }
+        Self { log, observer: None, shares: None, direction, now: Instant::ZERO }
     }
 
     /// Sets the time of all events up to the next call.
@@ -84,7 +74,6 @@ impl Watch {
     #[inline(never)]
     pub(crate) fn offered(&mut self, now: Instant, packet: Packet) {
         self.now = now;
-        #[cfg(feature = "emulation")]
         if let Some(shares) = &mut self.shares {
             shares.offered(packet.flow);
         }
@@ -96,7 +85,6 @@ impl Watch {
     #[cold]
     #[inline(never)]
     pub(crate) fn dropped(&mut self, packet: Packet, why: Drop) {
-        #[cfg(feature = "emulation")]
         if let Some(shares) = &mut self.shares {
             shares.dropped(packet.flow);
         }
@@ -111,7 +99,6 @@ impl Watch {
         if let Some(log) = &mut self.log {
             log.record(now, delay, packet.flow.number());
         }
-        #[cfg(feature = "emulation")]
         if let Some(shares) = &mut self.shares {
             shares.started(now, delay, packet.flow, packet.len());
         }

@@ -91,7 +91,7 @@ impl Packet {
     #[inline]
     pub(crate) fn parts(&self) -> u32 {
         match &self.body {
-            Body::Tcp(segment) if cfg!(feature = "emulation") => segment.parts(),
+            Body::Tcp(segment) if crate::complete::COMPLETE => segment.parts(),
             _ => 1,
         }
     }
@@ -99,7 +99,7 @@ impl Packet {
     /// Returns the packets that were merged in this one, or the packet itself.
     pub(crate) fn split(self) -> impl Iterator<Item = Self> {
         (0..self.parts()).map(move |part| match &self.body {
-            Body::Tcp(segment) if cfg!(feature = "emulation") => {
+            Body::Tcp(segment) if crate::complete::COMPLETE => {
                 Self { body: Body::Tcp(segment.part(part)), ..self }
             }
             _ => self,
@@ -224,7 +224,7 @@ mod tests {
             let body = Body::Tcp(segment);
             Packet { arrival: Instant::ZERO, flow: FlowId::at(0), hash: 0, body }.merged()
         };
-        let merged = cfg!(feature = "emulation").then_some(Merged { count: 2, len: 1514, last: 166 });
+        let merged = crate::complete::COMPLETE.then_some(Merged { count: 2, len: 1514, last: 166 });
         assert_eq!([of(first), first.join(&next).and_then(of)], [None, merged]);
     }
 }

@@ -1,14 +1,13 @@
 //! The record of a run: one object, the same from every engine.
 
-#[cfg_attr(not(feature = "emulation"), path = "record/card_off.rs")]
-mod card;
+#[cfg_attr(feature = "complete", path = "record/complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "record/complete/disabled.rs")]
+mod complete;
 mod elsewhere;
 mod hosts;
 #[cfg(feature = "reference")]
 pub mod layout;
 mod parts;
-#[cfg_attr(not(feature = "emulation"), path = "record/subscribers_off.rs")]
-mod subscribers;
 
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, HopId};
@@ -24,7 +23,9 @@ use crate::wifi::cell::Cell;
 pub use crate::wifi::log::AirSeries;
 pub use crate::wifi::report::{AirRecord, StationRecord, WifiRecord};
 pub use crate::wifi::stations::{AirtimeSeries, StationSeries};
-pub use card::CardRecord;
+#[cfg(feature = "complete")]
+pub use complete::Got;
+pub use complete::{CardRecord, IspRecord, NodeSeries};
 pub use elsewhere::{Kernel, KernelHop, Late, Live, LiveHosts, LivePackets, SourceFile};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::{jain, percent, ratio, rounded};
@@ -37,9 +38,6 @@ pub use parts::{
     Record, RingRecord, SeriesRecord, WirePackets, WireRecord,
 };
 use std::collections::BTreeMap;
-#[cfg(feature = "emulation")]
-pub use subscribers::Got;
-pub use subscribers::{IspRecord, NodeSeries};
 
 #[cfg(feature = "threads")]
 impl crate::sim::threads::Threaded {

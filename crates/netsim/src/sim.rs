@@ -2,12 +2,11 @@
 
 mod ahead;
 mod applications;
-#[cfg_attr(not(feature = "emulation"), path = "sim/autorate_off.rs")]
-mod autorate;
 mod beats;
 mod build;
-#[cfg_attr(not(feature = "emulation"), path = "sim/cards_off.rs")]
-pub(crate) mod cards;
+#[cfg_attr(feature = "complete", path = "sim/complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "sim/complete/disabled.rs")]
+mod complete;
 #[cfg(feature = "threads")]
 mod crew;
 mod flow_path;
@@ -21,7 +20,8 @@ mod queues;
 pub(crate) mod row;
 #[cfg(feature = "threads")]
 mod shards;
-#[cfg_attr(not(feature = "threads"), path = "sim/shelf_off.rs")]
+#[cfg_attr(feature = "threads", path = "sim/shelf/enabled.rs")]
+#[cfg_attr(not(feature = "threads"), path = "sim/shelf/disabled.rs")]
 mod shelf;
 #[cfg(feature = "threads")]
 pub(crate) mod threads;
@@ -75,7 +75,7 @@ pub struct Simulation {
     flow_paths: PerFlow<FlowPath>,
     observer: Option<SharedObserver>,
     /// The program that sets the shapers' rates, if there is one.
-    autorate: Option<Box<autorate::Controller>>,
+    autorate: Option<Box<complete::Controller>>,
     /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
     envelopes: Envelopes,
@@ -136,7 +136,7 @@ impl Simulation {
                 format!("found {:?}; accepted here: a congestion control of the list", request.line);
             Err(ScenarioError::new(request.key, message))
         })?;
-        if cfg!(feature = "emulation") {
+        if crate::complete::COMPLETE {
             scenario.check_served()?;
         }
         let mut sockets = Sockets::default();
@@ -149,8 +149,7 @@ impl Simulation {
         let mut build = Build {
             make,
             hosts,
-            #[cfg(feature = "emulation")]
-            subscribers: build::subscribers_of_flows(&scenario),
+            subscribers: complete::subscribers_of_flows(&scenario),
             scenario: &mut scenario,
         };
         let Path { links, row, components } = build.path(&rtts)?;
@@ -177,7 +176,7 @@ impl Simulation {
         }
         let (tcp, cc) = scenario.series.as_ref().map_or((false, false), |series| (series.tcp, series.cc));
         let named = interval.is_some().then(|| flows.iter()).into_iter().flatten();
-        let autorate = autorate::Controller::of(&scenario, &flows);
+        let autorate = complete::Controller::of(&scenario, &flows);
         let flow_series = named
             .map(|flow| {
                 let is_tcp = flow.kind.is_tcp();

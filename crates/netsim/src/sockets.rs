@@ -183,7 +183,7 @@ impl Sockets {
     pub(crate) fn end(&self, config: &Config, opener: Side, flow: FlowId, end: Side) -> Connection {
         let opens = end == opener;
         let config = match self.sysctls.get(flow) {
-            Some(sysctls) if cfg!(feature = "emulation") => sysctls[end].apply(config.clone(), opens),
+            Some(sysctls) if crate::complete::COMPLETE => sysctls[end].apply(config.clone(), opens),
             _ => config.clone(),
         };
         if opens { Connection::client(config) } else { Connection::server(config) }

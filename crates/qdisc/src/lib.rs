@@ -34,7 +34,7 @@ mod signal;
 mod tc_numbers;
 mod tcp;
 pub mod timed;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub mod tree;
 
 pub use discipline::Discipline;

@@ -6,8 +6,6 @@ const NOT_SIMULATED: &[&str] = &[
     "atm",
     "blackhole",
     "bpf",
-    #[cfg(not(feature = "emulation"))]
-    "cake_mq",
     "cbq",
     "cbs",
     "clsact",
@@ -18,8 +16,6 @@ const NOT_SIMULATED: &[&str] = &[
     "ingress",
     "mqprio",
     "multiq",
-    #[cfg(not(feature = "emulation"))]
-    "netem",
     "noop",
     "noqueue",
     "plug",

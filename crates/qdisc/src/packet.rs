@@ -3,6 +3,21 @@
 use crate::tcp::TcpHeader;
 use goodqueue_units::{Ecn, Instant, Rate};
 
+/// Addresses, ports and protocol of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Addresses {
+    /// The source address, as the number that its four bytes make.
+    pub source: u32,
+    /// The destination address.
+    pub destination: u32,
+    /// The protocol: 6 is TCP, 17 UDP, 1 ICMP.
+    pub protocol: u8,
+    /// The source port. 0: there is none.
+    pub source_port: u16,
+    /// The destination port.
+    pub destination_port: u16,
+}
+
 /// A packet, as a queue discipline sees it. A simulator implements it for a small `Copy` value, a gateway for a
 /// buffer.
 #[allow(clippy::len_without_is_empty)] // a packet is never empty
@@ -50,8 +65,7 @@ pub trait Packet {
     }
 
     /// Returns the addresses and ports, for filters of a tree. `None`: they are not known (the default).
-    #[cfg(feature = "emulation")]
-    fn addresses(&self) -> Option<crate::tree::Addresses> {
+    fn addresses(&self) -> Option<Addresses> {
         None
     }
 

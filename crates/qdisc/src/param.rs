@@ -8,13 +8,16 @@
 //! A discipline that holds another one (`tbf`, `htb`) names it after the word `child`. The inner line ends the outer
 //! one: `htb rate 10mbit child codel target 5ms`.
 mod args;
+#[cfg_attr(feature = "complete", path = "param/complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "param/complete/disabled.rs")]
+mod complete;
 mod kind;
 mod place;
 mod read;
 mod rules;
 mod shared;
 mod spec;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub(crate) mod stab;
 #[cfg(test)]
 mod tests;
@@ -27,7 +30,7 @@ pub use read::{Reading, Step};
 pub use rules::{Digits, Rules};
 pub use shared::{ECN, LIMIT};
 pub use spec::{Default, Form, MOST_NUMBERS, Numbers, ParamSpec, QdiscSpec, Value};
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub use stab::STAB;
 pub use typed::{Param, bps, ms, secs, us};
 pub use unit::Unit;

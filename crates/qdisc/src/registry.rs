@@ -16,6 +16,13 @@ use alloc::format;
 use alloc::string::String;
 use goodqueue_units::{Instant, Rate, parse};
 
+#[cfg_attr(feature = "complete", path = "registry/complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "registry/complete/disabled.rs")]
+mod complete;
+
+use complete::parse_noting;
+pub use complete::{Limits, parse_tree};
+
 /// A discipline with the parameters and the link that it was set up with.
 pub struct Live<Q> {
     qdisc: Q,
@@ -23,9 +30,12 @@ pub struct Live<Q> {
     link: Link,
 }
 
-/// Takes `Name => type` lines, in the order in which `goodqueue list qdiscs` shows them.
+/// Takes `Name => type` lines, in the order in which `goodqueue list qdiscs` shows them. The lines after the semicolon
+/// hold a discipline of those before it. A line's attribute says which builds have the line. It stands before the
+/// variant and before each of its arms.
 macro_rules! qdiscs {
-    (<$P:ident> $($(#[$only:meta])? $variant:ident => $type:ty,)+) => {
+    (<$P:ident> $($(#[$only:meta])? $variant:ident => $type:ty,)+ ;
+        $($(#[$outer_only:meta])? $outer:ident => $outer_type:ty,)+) => {
         /// Any discipline of the registry, dispatched statically. Each discipline is boxed, so that an `AnyQdisc` is
         /// cheap to move.
         pub enum AnyQdisc<$P> {
@@ -34,12 +44,11 @@ macro_rules! qdiscs {
                 #[doc = concat!("See `", stringify!($type), "`.")]
                 $variant(Box<Live<$type>>),
             )+
-            /// Any of them with a size table in front.
-            #[cfg(feature = "emulation")]
-            Stab(Box<sched::stab::Stab<$P>>),
-            /// A tree of classes with any of them at its leaves.
-            #[cfg(feature = "emulation")]
-            Tree(Box<crate::tree::Tree<$P>>),
+            $(
+                $(#[$outer_only])?
+                #[doc = concat!("See `", stringify!($outer_type), "`.")]
+                $outer(Box<$outer_type>),
+            )+
         }
 
         impl<$P: Packet> AnyQdisc<$P> {
@@ -50,13 +59,8 @@ macro_rules! qdiscs {
             /// # Errors
             /// Fails if parameters contradict each other.
             pub fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-                #[cfg(feature = "emulation")]
-                if let Some(stab) = args.stab() {
-                    return sched::stab::Stab::build(args, stab, link).map(|made| Self::Stab(Box::new(made)));
-                }
-                #[cfg(feature = "emulation")]
-                if let Some(plan) = args.plan() {
-                    return crate::tree::Tree::build(args, plan, link).map(|made| Self::Tree(Box::new(made)));
+                if let Some(made) = complete::build(args, link) {
+                    return made;
                 }
                 let mut args = args.clone();
                 args.resolve(link.rate)?;
@@ -75,10 +79,7 @@ macro_rules! qdiscs {
             pub fn args(&self) -> &Args {
                 match self {
                     $($(#[$only])? Self::$variant(live) => &live.args,)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.args(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.args(),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.args(),)+
                 }
             }
 
@@ -87,10 +88,7 @@ macro_rules! qdiscs {
             pub fn link(&self) -> Link {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.link,)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.link(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.link(),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.link(),)+
                 }
             }
 
@@ -98,9 +96,8 @@ macro_rules! qdiscs {
             pub(crate) fn look(&mut self) -> Look<'_, $P> {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.look(),)+
-                    // Both are at the root alone (`parse_inner`), where no shaper is above.
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(_) | Self::Tree(_) => Look::Shown(None),
+                    // These are at the root alone (`parse_inner`), where no shaper is above.
+                    $($(#[$outer_only])? Self::$outer(_) => Look::Shown(None),)+
                 }
             }
 
@@ -117,10 +114,7 @@ macro_rules! qdiscs {
                         live.qdisc.change(now, &args, &link, owner)?;
                         (live.args, live.link) = (args, link);
                     })+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.reconfigure(now, args, link, owner)?,
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.set_link(link),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.reconfigure(now, args, link, owner)?,)+
                 }
                 Ok(())
             }
@@ -131,103 +125,69 @@ macro_rules! qdiscs {
             fn enqueue<O: Owner<$P>>(&mut self, now: Instant, packet: $P, owner: &mut O) -> Enqueued {
                 match self {
                     $($(#[$only])? Self::$variant(live) => enqueue_apart(&mut live.qdisc, now, packet, owner),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => enqueue_apart(&mut **stab, now, packet, owner),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => enqueue_apart(&mut **tree, now, packet, owner),
+                    $($(#[$outer_only])? Self::$outer(outer) => enqueue_apart(&mut **outer, now, packet, owner),)+
                 }
             }
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
                 match self {
                     $($(#[$only])? Self::$variant(live) => dequeue_apart(&mut live.qdisc, now, owner),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => dequeue_apart(&mut **stab, now, owner),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => dequeue_apart(&mut **tree, now, owner),
+                    $($(#[$outer_only])? Self::$outer(outer) => dequeue_apart(&mut **outer, now, owner),)+
                 }
             }
             fn next_timer(&self) -> Option<Instant> {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.next_timer(),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.next_timer(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.next_timer(),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.next_timer(),)+
                 }
             }
             fn queues(&self) -> &'static [&'static str] {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queues(),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.queues(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.queues(),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.queues(),)+
                 }
             }
             fn queue_of(&self, packet: &$P) -> usize {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queue_of(packet),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.queue_of(packet),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.queue_of(packet),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.queue_of(packet),)+
                 }
             }
             fn is_work_conserving(&self) -> bool {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.is_work_conserving(),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.is_work_conserving(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.is_work_conserving(),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.is_work_conserving(),)+
                 }
             }
             fn paces_sockets(&self) -> bool {
                 match self {
                     $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::paces_sockets(&live.qdisc),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.paces_sockets(),
-                    // A host's interface has one line, so no socket is above a tree.
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(_) => false,
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.paces_sockets(),)+
                 }
             }
             fn on_timer<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.on_timer(now, owner),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.on_timer(now, owner),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.on_timer(now, owner),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.on_timer(now, owner),)+
                 }
             }
             fn prefetch(&self, flow_hash: u32) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => Qdisc::<$P>::prefetch(&live.qdisc, flow_hash),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.prefetch(flow_hash),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.prefetch(flow_hash),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.prefetch(flow_hash),)+
                 }
             }
             #[inline]
             fn backlog(&self) -> Backlog {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.backlog(),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.backlog(),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.backlog(),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.backlog(),)+
                 }
             }
             fn probe(&self, probe: &mut dyn Probe) {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.probe(probe),)+
-                    #[cfg(feature = "emulation")]
-                    Self::Stab(stab) => stab.probe(probe),
-                    #[cfg(feature = "emulation")]
-                    Self::Tree(tree) => tree.probe(probe),
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.probe(probe),)+
                 }
             }
         }
@@ -268,7 +228,7 @@ qdiscs! { <P>
     FqCodel => sched::fq_codel::FqCodel<P>,
     FqNocodel => sched::fq_nocodel::FqNocodel<P>,
     Cake => sched::cake::Cake<P>,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     CakeMq => sched::cake::mq::CakeMq<P>,
     FqPie => sched::fq_pie::FqPie<P>,
     Sfq => sched::sfq::Sfq<P>,
@@ -282,13 +242,18 @@ qdiscs! { <P>
     Pi => aqm::Managed<P, aqm::pi::Pi>,
     Rem => aqm::Managed<P, aqm::rem::Rem>,
     DualPi2 => sched::dualpi2::DualPi2<P>,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     DocsisLld => sched::docsis_lld::DocsisLld<P>,
     Choke => aqm::choke::Choke<P>,
     Tbf => sched::tbf::Tbf<P>,
     Htb => sched::htb::Htb<P>,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     Netem => sched::netem::Netem<P>,
+    ;
+    #[cfg(feature = "complete")]
+    Stab => sched::stab::Stab<P>,
+    #[cfg(feature = "complete")]
+    Tree => crate::tree::Tree<P>,
 }
 
 /// Every discipline. The specifications do not depend on the type of packet, so any packet type serves here.
@@ -310,10 +275,8 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
 /// As for [`parse_line`].
 pub fn reading(line: &str) -> Result<Reading, Error> {
     let mut read = Reading::default();
-    #[cfg(feature = "emulation")]
-    if line.contains('\n') {
-        tree_noting(line, &mut read)?;
-        return Ok(read);
+    if let Some(args) = complete::several_lines(line, &mut read) {
+        return args.map(|_| read);
     }
     parse_noting(line, &mut read)?;
     let child = read.steps.iter().find(|step| step.param.form == Form::Child);
@@ -324,22 +287,9 @@ pub fn reading(line: &str) -> Result<Reading, Error> {
     Ok(read)
 }
 
-#[cfg(feature = "emulation")]
-fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
-    let (stab, line) = Args::split_stab(line)?;
-    let stab = stab.filter(|stab| !stab.is_idle_stab());
-    let args = parse_alone(&line, reading)?;
-    // The root of a tree may have a table of its own.
-    Ok(if stab.is_some() { args.with_stab(stab) } else { args })
-}
-
-#[cfg(not(feature = "emulation"))]
-use parse_alone as parse_noting;
-
 /// Reads the line of a discipline inside another one, which has no size table.
 pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
-    #[cfg(feature = "emulation")]
-    crate::param::stab::refuse_inside(line)?;
+    complete::refuse_inside(line)?;
     if line.split_whitespace().next() == Some("tc") {
         return Err(Error(
             "found commands of tc inside; accepted: the line of a qdisc without classes".into(),
@@ -348,29 +298,11 @@ pub(crate) fn parse_inner(line: &str) -> Result<Args, Error> {
     parse_alone(line, &mut Reading::default())
 }
 
-/// Reads the commands of a tree of classes, one per line: see [`crate::tree`].
-///
-/// # Errors
-/// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
-#[cfg(feature = "emulation")]
-pub fn parse_tree(commands: &str) -> Result<Args, Error> {
-    crate::tree::Plan::read(commands).map(Args::of_plan)
-}
-
-/// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.
-#[cfg(feature = "emulation")]
-fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
-    let args = parse_tree(commands)?;
-    reading.notes.extend(args.plan().into_iter().flat_map(|plan| plan.notes()).cloned());
-    Ok(args)
-}
-
 /// Reads the line of a discipline without a size table.
 fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
     let line = line.trim();
-    #[cfg(feature = "emulation")]
-    if line.starts_with("tc ") {
-        return tree_noting(line, reading);
+    if let Some(args) = complete::command(line, reading) {
+        return args;
     }
     let (name, words) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     match ALL.iter().find(|spec| spec.name == name) {
@@ -380,7 +312,7 @@ fn parse_alone(line: &str, reading: &mut Reading) -> Result<Args, Error> {
 }
 
 fn unknown(name: &str) -> String {
-    if cfg!(not(feature = "emulation")) && ["netem", "stab", "cake_mq", "docsis_lld", "tc"].contains(&name) {
+    if complete::LEFT_OUT.contains(&name) {
         return format!("{name} is not in this program; accepted: the complete program has it");
     }
     if linux::has_classes(name) {
@@ -426,46 +358,12 @@ impl<P: Packet> AnyQdisc<P> {
     /// # Errors
     /// Fails as [`Args::changed`] and [`AnyQdisc::build`] do, and then nothing has changed.
     pub fn change<O: Owner<P>>(&mut self, now: Instant, line: &str, owner: &mut O) -> Result<(), Error> {
-        #[cfg(feature = "emulation")]
-        if let Some(change) = self.args().change_of_tree(line) {
-            return self.change_tree(now, change?, owner);
+        if let Some(changed) = complete::change(self, now, line, owner) {
+            return changed;
         }
         let mut args = self.args().changed(line)?;
         args.resolve(self.link().rate)?;
         self.set_args(now, args, owner)
-    }
-
-    /// Does what [`AnyQdisc::set_args`] does, except that a `tbf` is changed as Linux does it: its buckets are full
-    /// afterwards, and its watchdog stays.
-    ///
-    /// # Errors
-    /// Fails as [`AnyQdisc::build`] does, and then nothing has changed.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn renew<O: Owner<P>>(
-        &mut self,
-        now: Instant,
-        args: Args,
-        owner: &mut O,
-    ) -> Result<(), Error> {
-        let Self::Tbf(live) = self else { return self.set_args(now, args, owner) };
-        live.qdisc.renew(now, &args, &live.link, owner)?;
-        live.args = args;
-        Ok(())
-    }
-
-    /// Carries out the change of a tree.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn change_tree<O: Owner<P>>(
-        &mut self,
-        now: Instant,
-        change: crate::tree::Change,
-        owner: &mut O,
-    ) -> Result<(), Error> {
-        match self {
-            Self::Tree(tree) => tree.change(now, change, owner),
-            Self::Stab(stab) => stab.change_tree(now, change, owner),
-            _ => Ok(()),
-        }
     }
 
     /// Does what [`AnyQdisc::change`] does, with the parameters that [`Args::changed`] made of the line and of
@@ -498,29 +396,6 @@ impl<P: Packet> AnyQdisc<P> {
     /// Takes the packet that leaves next: the one that is kept, if there is one (`qdisc_dequeue_peeked`).
     pub(crate) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.look().take().or_else(|| self.dequeue(now, owner))
-    }
-
-    /// Returns the class to which a tree sorts `packet`. `None`: this is no tree.
-    #[cfg(feature = "emulation")]
-    pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<crate::tree::Decision> {
-        if let Self::Tree(tree) = self { Some(tree.decide(packet, owner)) } else { None }
-    }
-
-    /// Returns how long the wire and the classes of a tree have held packets back up to `now`, if it has `htb` at its
-    /// root.
-    #[cfg(feature = "emulation")]
-    pub fn limits(&self, now: Instant) -> Option<crate::tree::Limits> {
-        if let Self::Tree(tree) = self { tree.limits(now) } else { None }
-    }
-
-    /// Makes the following calls those of one transmit queue, for a caller that is the device of a `cake_mq`. `None`:
-    /// of all queues. Other disciplines have only one.
-    ///
-    /// # Errors
-    /// Fails if there is no such queue.
-    #[cfg(feature = "emulation")]
-    pub fn pin(&mut self, queue: Option<usize>) -> Result<(), Error> {
-        if let Self::CakeMq(live) = self { live.qdisc.pin(queue) } else { Ok(()) }
     }
 
     /// Sets another rate of the link below. Values that the discipline derives from the rate change, and its state

@@ -1,6 +1,6 @@
 //! A discipline's reports to its owner, and the random numbers that it asks for.
 
-use crate::packet::Packet;
+use crate::packet::{Addresses, Packet};
 use core::fmt;
 
 /// Why a packet was dropped.
@@ -158,8 +158,7 @@ pub trait Owner<P> {
 
     /// Returns the addresses and ports of `packet`, for filters of a tree. The default asks the packet. An owner that
     /// knows those of each flow overrides it, as for the hashes.
-    #[cfg(feature = "emulation")]
-    fn addresses(&self, packet: &P) -> Option<crate::tree::Addresses>
+    fn addresses(&self, packet: &P) -> Option<Addresses>
     where
         P: Packet,
     {

@@ -233,7 +233,7 @@ fn row(config: &Config, name: &str, set_up: fn(Config, &mut Stream) -> Pair) -> 
 
 fn configs() -> Vec<Config> {
     let plain = |cc: Cc, stack: Stack| Config { cc, stack, delivery_rate: true, ..Config::default() };
-    // c4 is only there with its feature, and the tables are the same without.
+    // `c4` is only there with the feature `complete`, and the tables are the same without.
     let always = Cc::ALL.iter().filter(|cc| cc.name() != "c4");
     let new = always.map(|&cc| plain(cc, Stack::Linux6_1));
     let old = Stack::ALL.iter().filter(|&&stack| stack != Stack::Linux6_1);

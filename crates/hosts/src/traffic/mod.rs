@@ -16,27 +16,25 @@ use crate::keys::{Json, Quantity, describe, no_such_word};
 use kind::Kind;
 use serde_json::json;
 
-/// Lists the kinds: one module per kind.
+/// Lists the kinds: one module per kind. Those after `complete` are in builds with this feature.
 macro_rules! kinds {
-    ($($(#[$only:meta])? $file:ident),* ; $($flent:path),*) => {
-        $($(#[$only])? pub mod $file;)*
+    ($($file:ident),* ; complete $($other:ident),* ; $($flent:path),*) => {
+        $(pub mod $file;)*
+        $(#[cfg(feature = "complete")] pub mod $other;)*
 
         /// Every kind of traffic, in the order in which `goodqueue list traffic` shows them. A constant would stand
         /// once in each crate that reads it, with all that the kinds refer to.
-        pub static KINDS: &[&Kind] = &[$($(#[$only])? &$file::KIND.listed(),)* $(&$flent.listed(),)*];
+        pub static KINDS: &[&Kind] = &[
+            $(&$file::KIND.listed(),)*
+            $(#[cfg(feature = "complete")] &$other::KIND.listed(),)*
+            $(&$flent.listed(),)*
+        ];
     };
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users,
-    #[cfg(feature = "all-kinds")]
-    tmix,
-    #[cfg(feature = "all-kinds")]
-    video,
-    #[cfg(feature = "all-kinds")]
-    rpm,
-    #[cfg(feature = "all-kinds")]
-    quic;
+    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users;
+    complete tmix, video, rpm, quic;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );
 

@@ -59,8 +59,7 @@ impl Link {
     #[cold]
     pub(super) fn transmit_special(&mut self, now: Instant, agenda: &mut Agenda) {
         let Some(mut special) = self.special.take() else { return };
-        #[cfg(feature = "emulation")]
-        if let Some(Transmitter::Access { channel, .. }) = &mut special.transmitter {
+        if let Some(Transmitter::Access(channel)) = &mut special.transmitter {
             let cut: u64 = special.cut.iter().map(|packet| u64::from(packet.len())).sum();
             let (waiting, pieces) = (self.qdisc.backlog(), special.cut.len() as u64);
             channel.note(waiting.bytes + cut, u64::from(waiting.packets) + pieces);
@@ -81,11 +80,8 @@ impl Link {
             };
             self.begin(now, &packet, length, duration);
             let mut ends = self.ends + self.patience;
-            #[cfg(feature = "emulation")]
             let crossed =
                 special.transmitter.as_mut().map_or(Some(self.wire_free), |one| one.crosses(self.wire_free));
-            #[cfg(not(feature = "emulation"))]
-            let crossed = Some(self.wire_free);
             let (is_corrupted, arrives) =
                 (is_corrupted || crossed.is_none(), crossed.unwrap_or(self.wire_free));
             match self.pipes.of(&packet) {

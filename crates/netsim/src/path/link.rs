@@ -48,20 +48,20 @@ const REQUIRED: Key<String> = Key::required("qdisc", "\"codel target 5ms\"");
 pub(crate) const KEYS: &[&dyn AnyKey] = &[
     &RATE,
     &QDISC,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &super::commands::TC,
     &TRACE,
     &BURSTS,
     &PEAK,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &super::access::ACCESS,
     &RING,
     &BQL,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &crate::receive::RX_USECS,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &crate::receive::RX_FRAMES,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &crate::receive::GRO,
 ];
 
@@ -231,7 +231,6 @@ impl Below {
 
 /// Returns the text of the discipline, if the table has one.
 pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
-    #[cfg(feature = "emulation")]
     if let Some(line) = super::commands::line(table)? {
         return Ok(Some(line));
     }

@@ -10,13 +10,12 @@
 //!   implement `capacity`: how much they could have sent by a given time.
 //! - `access`: the access networks below a discipline. Each is one file.
 
-#[cfg_attr(not(feature = "emulation"), path = "access_off.rs")]
-pub(crate) mod access;
 pub(crate) mod bursts;
 pub(crate) mod capacity;
 pub(crate) mod chance;
-#[cfg(feature = "emulation")]
-mod commands;
+#[cfg_attr(feature = "complete", path = "complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "complete/disabled.rs")]
+mod complete;
 pub(crate) mod generate;
 pub(crate) mod jitter;
 pub mod kind;
@@ -28,6 +27,8 @@ pub(crate) mod rate_trace;
 pub(crate) mod steps;
 pub(crate) mod transmitter;
 
+pub(crate) use complete::access;
+use complete::commands;
 pub use kind::{HopKind, Linux};
 
 use goodqueue_units::{Duration, Rate};
@@ -92,7 +93,7 @@ macro_rules! hops {
 hops!(
     link,
     wire,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     police
 );
 

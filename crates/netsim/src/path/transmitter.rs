@@ -1,7 +1,6 @@
 //! What is below a queue discipline: how long each packet takes to leave.
 
-#[cfg(feature = "emulation")]
-use super::access::Channel;
+use super::access::AnyChannel;
 use super::bursts::Bursts;
 use super::capacity::Served;
 use super::rate_trace::{Opportunities, RateTrace};
@@ -20,8 +19,8 @@ pub(crate) enum Transmitter {
     /// In bursts.
     Bursts(Served<Bursts>),
     /// As an access network allows.
-    #[cfg(feature = "emulation")]
-    Access { channel: Box<dyn Channel>, rate: Rate },
+    #[allow(dead_code, reason = "without the feature `complete` there are none")]
+    Access(AnyChannel),
     /// Every packet leaves at once.
     Gate,
 }
@@ -59,8 +58,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.occupy(now, bytes),
             Self::Steps(served) => served.occupy(now, bytes),
             Self::Bursts(served) => served.occupy(now, bytes),
-            #[cfg(feature = "emulation")]
-            Self::Access { channel, .. } => channel.occupy(now, bytes),
+            Self::Access(channel) => channel.occupy(now, bytes),
             Self::Gate => Duration::ZERO,
         }
     }
@@ -76,8 +74,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.start(now),
             Self::Steps(served) => served.start(now),
             Self::Bursts(served) => served.start(now),
-            #[cfg(feature = "emulation")]
-            Self::Access { channel, .. } => channel.start(now),
+            Self::Access(channel) => channel.start(now),
         }
     }
 
@@ -90,16 +87,14 @@ impl Transmitter {
             Self::Opportunities(served) => served.idle(),
             Self::Steps(served) => served.idle(),
             Self::Bursts(served) => served.idle(),
-            #[cfg(feature = "emulation")]
-            Self::Access { channel, .. } => channel.idle(),
+            Self::Access(channel) => channel.idle(),
         }
     }
 
     /// Returns when a packet whose last bit was sent at `sent` has crossed the link. None: it is lost there.
-    #[cfg(feature = "emulation")]
     pub(crate) fn crosses(&mut self, sent: Instant) -> Option<Instant> {
         match self {
-            Self::Access { channel, .. } => channel.crosses(sent),
+            Self::Access(channel) => channel.crosses(sent),
             _ => Some(sent),
         }
     }
@@ -111,8 +106,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.bits(from, to),
             Self::Steps(served) => served.bits(from, to),
             Self::Bursts(served) => served.bits(from, to),
-            #[cfg(feature = "emulation")]
-            Self::Access { channel, .. } => channel.capacity_bits(from, to),
+            Self::Access(channel) => channel.capacity_bits(from, to),
             Self::Gate => f64::INFINITY,
         }
     }
@@ -124,8 +118,7 @@ impl Transmitter {
             Self::Opportunities(served) => served.mean_rate(),
             Self::Steps(served) => served.mean_rate(),
             Self::Bursts(served) => served.mean_rate(),
-            #[cfg(feature = "emulation")]
-            Self::Access { rate, .. } => *rate,
+            Self::Access(channel) => channel.mean_rate(),
             Self::Gate => goodqueue_hosts::keys::MOST_RATE.1.0,
         }
     }

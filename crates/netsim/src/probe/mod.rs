@@ -3,5 +3,6 @@
 pub(crate) mod goodput;
 pub(crate) mod law;
 pub(crate) mod series;
-#[cfg(feature = "emulation")]
+#[cfg_attr(feature = "complete", path = "subscribers/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "subscribers/disabled.rs")]
 pub(crate) mod subscribers;

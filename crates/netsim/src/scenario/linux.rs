@@ -70,7 +70,7 @@ impl Linux {
 /// Reads the table of `scenario`.
 pub(super) fn read(scenario: &Table<'_>) -> Result<Linux> {
     let Some(table) = scenario.table("linux")? else { return Ok(Linux::default()) };
-    if cfg!(not(feature = "emulation")) {
+    if !crate::complete::COMPLETE {
         return refuse("linux", "a release", "none here; the complete program has it");
     }
     table.refuse_others(KEYS, &[])?;

@@ -3,15 +3,12 @@
 //! A file is read once, table by table ([`Table`]), and every default is filled in: a [`Scenario`] has no open
 //! values. Its JSON form reads back as the same scenario and gives the same run.
 
-#[cfg_attr(not(feature = "emulation"), path = "autorate_off.rs")]
-pub(crate) mod autorate;
 mod change;
-#[cfg(feature = "emulation")]
-mod expanded;
+#[cfg_attr(feature = "complete", path = "complete/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "complete/disabled.rs")]
+pub(crate) mod complete;
 mod hop;
 mod host;
-#[cfg_attr(not(feature = "emulation"), path = "isp_off.rs")]
-pub(crate) mod isp;
 mod link;
 mod linux;
 mod names;
@@ -22,8 +19,9 @@ mod stack;
 mod sysctls;
 mod traffic;
 
-pub use autorate::Autorate;
 pub use change::Change;
+pub use complete::autorate::Autorate;
+use complete::isp;
 use goodqueue_hosts::direction::Direction;
 pub use hop::{BOTTLENECK, Hop, Hops};
 pub use host::HostName;
@@ -76,13 +74,13 @@ const TABLES: &[&str] = &[
     "hop",
     "host",
     "traffic",
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     "node",
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     "subscriber",
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     "evening",
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     "isp",
     "change",
     "autorate",
@@ -111,11 +109,10 @@ pub struct Scenario {
     #[serde(flatten)]
     pub hops: Hops,
     /// The flows.
-    #[cfg_attr(feature = "emulation", serde(serialize_with = "traffic::write"))]
+    #[cfg_attr(feature = "complete", serde(serialize_with = "isp::write_traffic"))]
     pub traffic: Vec<Traffic>,
     /// The subscribers, if there are any.
-    #[cfg_attr(feature = "emulation", serde(flatten, skip_serializing_if = "Option::is_none"))]
-    #[cfg_attr(not(feature = "emulation"), serde(skip), expect(dead_code, reason = "no scenario has them"))]
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub(crate) isp: Option<isp::Isp>,
     /// The changes during the run, in the order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -232,7 +229,7 @@ impl Scenario {
         }
         change::check(&change, path, &traffic)?;
         hops.check(&traffic)?;
-        if cfg!(feature = "emulation") {
+        if crate::complete::COMPLETE {
             sysctls::check(linux.sysctls, &hops, &traffic)?;
         }
         bottleneck.check(&traffic)?;

@@ -1,6 +1,7 @@
 //! Every table of a scenario with its keys, as data for the reference page and the JSON Schema.
 
-use super::{autorate, change, hop, isp, link, linux, series, stack, traffic};
+use super::complete::{autorate, isp};
+use super::{change, hop, link, linux, series, stack, traffic};
 use crate::path::HOPS;
 use crate::path::link::KEYS as LINK_KEYS;
 use crate::wifi::spec as wifi;

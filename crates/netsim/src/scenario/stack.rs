@@ -68,15 +68,15 @@ pub(super) const KEYS: &[&dyn AnyKey] = &[
     &SMALL_QUEUES,
     &PACING_SHIFT,
     &TSO,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &super::sysctls::TCP_ECN,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &super::sysctls::TCP_ECN_OPTION,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &crate::receive::RX_USECS,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &crate::receive::RX_FRAMES,
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     &crate::receive::GRO,
 ];
 

@@ -38,7 +38,7 @@ pub(crate) struct Sysctls {
 impl Sysctls {
     /// Reads the sysctls in `table`.
     pub(super) fn read(table: &Table<'_>) -> Result<Self> {
-        if cfg!(not(feature = "emulation")) {
+        if !crate::complete::COMPLETE {
             return Ok(Self::default());
         }
         Ok(Self { tcp_ecn: table.find(&TCP_ECN)?, tcp_ecn_option: table.find(&TCP_ECN_OPTION)? })

@@ -1,8 +1,8 @@
 //! `[[traffic]]`: one table, as it was written and as it runs.
 
 use super::Direction;
+use super::complete::isp::OfSubscriber;
 use super::host::HostName;
-use super::isp::OfSubscriber;
 use super::names::Names;
 use crate::outside::{self, OutsideRoute};
 use goodqueue_hosts::direction::Side;
@@ -158,15 +158,6 @@ pub(super) fn add_subscribers(
         traffic.push(Traffic { subscriber, ..Traffic::read(&table, kind, &[], whole, rtt)? });
     }
     check_counts(traffic)
-}
-
-/// Writes the traffic that the scenario has beside its subscribers'.
-#[cfg(feature = "emulation")]
-pub(super) fn write<S: Serializer>(
-    traffic: &[Traffic],
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_seq(traffic.iter().filter(|traffic| traffic.subscriber.is_none()))
 }
 
 /// Refuses more flows, or more users, than a run may have.

@@ -1,6 +1,6 @@
 //! Builds a scenario's path: its links, hops and cell.
 
-use super::cards::Cards;
+use super::complete::{self, Cards, OfFlows};
 use super::places::Places;
 use super::row::{Body, HopState, Node, Routes, Row};
 use crate::component::{Component, Components};
@@ -16,8 +16,6 @@ use crate::path::kind::Make;
 use crate::path::transmitter::Transmitter;
 use crate::pipe::Pipes;
 use crate::probe::series::PacketLog;
-#[cfg(feature = "emulation")]
-use crate::probe::subscribers::{NOBODY, Shares};
 use crate::ring::Ring;
 use crate::scenario::{Line, LinkSpec, Scenario};
 use crate::wifi::cell::Cell;
@@ -28,8 +26,6 @@ use goodqueue_hosts::keys::{FRAME_BYTES, MOST_RATE, ScenarioError};
 use goodqueue_qdisc::sched::mac80211::{AIRTIME, Txqs};
 use goodqueue_qdisc::{AnyQdisc, registry};
 use goodqueue_units::{Duration, Instant, Stream, Streams};
-#[cfg(feature = "emulation")]
-use std::sync::Arc;
 
 /// Builds what `scenario` describes. `make` makes the disciplines outside the registry.
 pub(super) struct Build<'a, 'b> {
@@ -38,8 +34,7 @@ pub(super) struct Build<'a, 'b> {
     /// The hosts of the flows, if the scenario names any.
     pub(super) hosts: Option<Hosts>,
     /// The subscriber of each flow, if there are any.
-    #[cfg(feature = "emulation")]
-    pub(super) subscribers: Option<Arc<[u32]>>,
+    pub(super) subscribers: Option<OfFlows>,
 }
 
 /// The place of a link in a scenario.
@@ -182,10 +177,7 @@ impl Build<'_, '_> {
         let watch = if matches!(place, Place::Bottleneck(_)) { self.watch(direction) } else { None };
         let hosts = self.hosts.as_ref().map(|hosts| hosts.on(direction));
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
-        let fates = Fates::new(random, flows, watch, hosts);
-        #[cfg(feature = "emulation")]
-        let fates = fates.toward(direction);
-        Ledger::new(fates, law)
+        Ledger::new(Fates::new(random, flows, watch, hosts, direction), law)
     }
 
     /// Returns the observer of the bottleneck of `direction` that the scenario asks for.
@@ -194,14 +186,7 @@ impl Build<'_, '_> {
         let log = window.map(|window| {
             PacketLog::new(Instant::ZERO + window.from.0, Instant::ZERO + window.to.0, window.flows)
         });
-        #[cfg(feature = "emulation")]
-        if let (Some(isp), Some(of_flow)) = (&self.scenario.isp, &self.subscribers) {
-            let mut watch = Watch::new(direction, log);
-            watch.shares =
-                Some(Box::new(Shares::new(isp.subscribers.len(), isp.nodes.len(), of_flow.clone())));
-            return Some(Box::new(watch));
-        }
-        Some(Box::new(Watch::new(direction, Some(log?))))
+        complete::watch(self.scenario, self.subscribers.as_ref(), direction, log)
     }
 
     /// Builds the discipline of the link at `place`.
@@ -237,7 +222,7 @@ impl Build<'_, '_> {
         let line = registry::parse_line("pfifo limit 1000000000").expect("a line of the registry's");
         let qdisc = Discipline::Registry(AnyQdisc::build(&line, &link).expect("pfifo takes any link"));
         let below = Below { transmitter: Transmitter::Gate, ring: None, cuts: false };
-        let fates = Fates::new(Streams::new(0).stream("gate", 0), pipes.flows(), None, None);
+        let fates = Fates::new(Streams::new(0).stream("gate", 0), pipes.flows(), None, None, direction);
         Link::new(qdisc, below, direction, parts, pipes, Ledger::new(fates, false))
     }
 
@@ -266,15 +251,4 @@ impl Build<'_, '_> {
         }
         Ok(hops)
     }
-}
-
-/// Returns the place of each flow's subscriber, if `scenario` has subscribers.
-#[cfg(feature = "emulation")]
-pub(super) fn subscribers_of_flows(scenario: &Scenario) -> Option<Arc<[u32]>> {
-    scenario.isp.as_ref()?;
-    let tables = scenario.traffic.iter();
-    let flows = tables.flat_map(|traffic| {
-        std::iter::repeat_n(traffic.subscriber.unwrap_or(NOBODY), traffic.count as usize)
-    });
-    Some(flows.collect())
 }

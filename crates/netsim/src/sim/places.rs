@@ -26,7 +26,7 @@ pub(super) enum Part {
     /// The cell.
     Cell,
     /// The interrupt of a card.
-    #[cfg_attr(not(feature = "emulation"), allow(dead_code, reason = "that build has no cards"))]
+    #[allow(dead_code, reason = "without the feature `complete` there are none")]
     Card(CardId),
 }
 
@@ -83,7 +83,7 @@ impl Places {
     }
 
     /// Adds the component of `card`.
-    #[cfg_attr(not(feature = "emulation"), allow(dead_code, reason = "that build has no cards"))]
+    #[allow(dead_code, reason = "without the feature `complete` there are none")]
     pub(super) fn card(&mut self, card: CardId) -> Component {
         self.add(Part::Card(card))
     }

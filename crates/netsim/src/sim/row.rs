@@ -5,7 +5,7 @@
 //! packet goes into a pipe of the bottleneck's direction, as if it came from the bottleneck. So hosts receive packets
 //! only from these pipes.
 
-use super::cards::Cards;
+use super::complete::Cards;
 use super::places::{Part, Places};
 use crate::agenda::Agenda;
 use crate::component::Component;

@@ -13,7 +13,7 @@
 //! order in which it would have come from one, and the record does not depend on the number of threads or shards.
 
 use super::Simulation;
-use super::cards::Cards;
+use super::complete::Cards;
 use super::crew::Crew;
 use super::part::{Part, Role};
 use super::shards::Shards;

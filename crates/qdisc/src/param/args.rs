@@ -1,6 +1,7 @@
 //! The parameters of a line, each with a value.
 
 use super::Error;
+use super::complete::SharedPlan;
 use super::kind::Kind;
 use super::place::Place;
 use super::spec::{Default, Form, ParamSpec, QdiscSpec, Value};
@@ -32,8 +33,7 @@ pub struct Args {
     /// The size table in front of the discipline, if there is one: the words of `sched::stab`.
     pub(super) stab: Option<Box<Self>>,
     /// The tree of classes that this line is.
-    #[cfg(feature = "emulation")]
-    pub(super) plan: Option<alloc::sync::Arc<crate::tree::Plan>>,
+    pub(super) plan: Option<SharedPlan>,
     pub(super) place: Place,
 }
 
@@ -53,7 +53,6 @@ impl Args {
             named: Vec::new(),
             child: None,
             stab: None,
-            #[cfg(feature = "emulation")]
             plan: None,
             place: Place::default(),
         };
@@ -109,32 +108,11 @@ impl Args {
         self.values[place] = value.value();
     }
 
-    /// Returns whether the line of the change that made these parameters named the parameter `name`.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.position(name).is_some_and(|index| self.named.get(index) == Some(&true))
-    }
-
-    /// Returns whether a change made these parameters.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn is_change(&self) -> bool {
-        !self.named.is_empty()
-    }
-
     /// Returns the same parameters as those of no change.
     pub(crate) fn unnamed(mut self) -> Self {
         self.named.clear();
         self.child = self.child.map(|child| Box::new(child.unnamed()));
         self
-    }
-
-    /// Gives the parameter `name` the value that it has in `other`, if the line of the change did not name it. It
-    /// counts as not given then.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn take_unnamed(&mut self, name: &str, other: &Self) {
-        if let Some(index) = self.position(name).filter(|_| !self.is_named(name)) {
-            (self.values[index], self.given[index]) = (other.values[index], false);
-        }
     }
 
     /// Replaces the rates that the line gives in percent. A percentage is one of the device's rate, in the discipline
@@ -202,37 +180,6 @@ impl Args {
         self.stab.as_deref()
     }
 
-    /// Puts a size table in front of the discipline, or takes it away.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn with_stab(self, stab: Option<Self>) -> Self {
-        Self { stab: stab.map(Box::new), ..self }
-    }
-
-    /// Returns the line of a tree.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn of_plan(mut plan: crate::tree::Plan) -> Self {
-        let stab = plan.take_stab();
-        Self { plan: Some(alloc::sync::Arc::new(plan)), ..Self::defaults(&crate::tree::TREE) }.with_stab(stab)
-    }
-
-    /// Returns the line of the same tree after a change.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn with_plan(&self, plan: crate::tree::Plan) -> Self {
-        Self { plan: Some(alloc::sync::Arc::new(plan)), ..self.clone() }
-    }
-
-    /// Returns the tree that this line is.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn plan(&self) -> Option<&crate::tree::Plan> {
-        self.plan.as_deref()
-    }
-
-    /// Returns the parameters without the size table.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn without_stab(&self) -> Self {
-        self.clone().with_stab(None)
-    }
-
     /// Returns the discipline inside this one, so that a caller can set values which its line left out.
     #[must_use]
     pub fn child_mut(&mut self) -> Option<&mut Self> {
@@ -246,7 +193,6 @@ impl fmt::Display for Args {
         if let Some(stab) = &self.stab {
             write!(f, "{stab} ")?;
         }
-        #[cfg(feature = "emulation")]
         if let Some(plan) = &self.plan {
             return plan.fmt(f);
         }

@@ -1,7 +1,8 @@
 //! Where a line's discipline is: in which release of Linux, and whether in the host that sends its packets.
 //!
-//! A build without the feature `emulation`, such as the page's, has only the default place.
+//! A build without the feature `complete`, such as the page's, has only the default place.
 
+use super::complete::COMPLETE;
 use super::spec::{Default as Preset, ParamSpec, Value};
 use super::{Args, Error};
 use alloc::boxed::Box;
@@ -20,7 +21,7 @@ impl Args {
     /// came.
     #[must_use]
     pub fn release(&self) -> Release {
-        if cfg!(not(feature = "emulation")) {
+        if !COMPLETE {
             return Release::Linux6_1; // a constant, so that the other laws are not in the program
         }
         self.place.release.max(self.spec.since.unwrap_or_default())
@@ -28,7 +29,7 @@ impl Args {
 
     /// Returns whether sockets of this host send all packets: see [`Args::at_sender`].
     pub(crate) fn is_at_sender(&self) -> bool {
-        cfg!(feature = "emulation") && self.place.is_at_sender
+        COMPLETE && self.place.is_at_sender
     }
 
     /// Returns the same line with the law that `release` has, of the discipline inside this one, too.
@@ -46,12 +47,6 @@ impl Args {
         self.at(place)
     }
 
-    /// Returns the same line at the place of `other`.
-    #[cfg(feature = "emulation")]
-    pub(crate) fn beside(self, other: &Self) -> Self {
-        self.at(other.place)
-    }
-
     /// Returns the same line at `place`.
     pub(super) fn at(self, place: Place) -> Self {
         let child = self.child.map(|child| Box::new(child.at(place)));
@@ -64,7 +59,7 @@ impl Args {
     /// # Errors
     /// Fails at the first such word.
     pub fn refuse_newer(&self) -> Result<(), Error> {
-        if cfg!(not(feature = "emulation")) {
+        if !COMPLETE {
             return Ok(());
         }
         let release = self.release();
@@ -86,7 +81,7 @@ impl Args {
 }
 
 #[cfg(test)]
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 mod tests {
     use super::*;
     use crate::registry::parse_line;

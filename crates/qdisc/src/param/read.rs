@@ -4,7 +4,7 @@
 //! stands in its [`super::Rules`].
 
 use super::spec::{Form, ParamSpec, Value};
-use super::{Args, Error, QdiscSpec};
+use super::{Args, Error, QdiscSpec, complete};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
 use alloc::format;
@@ -76,19 +76,6 @@ impl Args {
         Ok(args)
     }
 
-    /// Returns the commands in `text` that change this tree, in their canonical form. `None`: this is no tree, or it
-    /// refuses them.
-    #[must_use]
-    pub fn commands_of_change(&self, text: &str) -> Option<String> {
-        #[cfg(feature = "emulation")]
-        return self.change_of_tree(text)?.ok().map(|change| change.commands);
-        #[cfg(not(feature = "emulation"))]
-        {
-            _ = text;
-            None
-        }
-    }
-
     /// Returns these parameters with the values that `line` gives, as `tc qdisc change` does. A parameter that the
     /// line does not name keeps its value, except in a discipline that
     /// [begins anew](super::QdiscSpec::begins_anew). This holds for the discipline after `child`, too. A tree takes
@@ -98,15 +85,13 @@ impl Args {
     /// Fails as [`Args::parse`] does, at another discipline's name, and at another value of a parameter that is
     /// [fixed](super::Param::fixed).
     pub fn changed(&self, line: &str) -> Result<Self, Error> {
+        complete::changed(self, line)
+    }
+
+    /// Returns these parameters with the values of `line`, which is the line of a discipline alone.
+    #[inline(always)] // the page's first module is smaller without the call
+    pub(super) fn changed_alone(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
-        #[cfg(feature = "emulation")]
-        if let Some(change) = self.change_of_tree(line) {
-            return change.map(|change| change.args);
-        }
-        #[cfg(feature = "emulation")]
-        let (stab, line) = Self::split_stab(line)?;
-        #[cfg(feature = "emulation")]
-        let (stab, line) = (self.changed_stab(stab)?, &line[..]);
         let mut words = line.split_whitespace();
         let found = words.next().unwrap_or("");
         if found != name {
@@ -145,8 +130,6 @@ impl Args {
         if args.values != self.values {
             (self.spec.settle)(&mut args); // if no value changes, derived values do not change either
         }
-        #[cfg(feature = "emulation")]
-        let args = args.with_stab(stab);
         Ok(args.at(self.place)) // a child's line may have made the child anew
     }
 }

@@ -3,7 +3,6 @@
 use super::{Args, Error, Param, ParamSpec, QdiscSpec};
 use crate::params;
 use crate::sched::bucket::{LINKLAYER, LinkLayer};
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -74,14 +73,4 @@ impl Args {
 /// Returns whether `word` is one of a size table, or its first letters.
 pub(crate) fn begins(word: &str) -> bool {
     PARAMS.iter().any(|param| param.name.starts_with(word))
-}
-
-/// Refuses a table in a place where it cannot stand.
-pub(crate) fn refuse_inside(line: &str) -> Result<(), Error> {
-    let is_stab = line.split_whitespace().next() == Some(STAB.name);
-    if is_stab {
-        Err(Error(format!("found {line:?}; accepted: stab only in front of the whole line")))
-    } else {
-        Ok(())
-    }
 }

@@ -2,7 +2,7 @@
 
 pub mod bucket;
 pub mod cake;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub mod docsis_lld;
 pub(crate) mod drr;
 pub mod dualpi2;
@@ -15,14 +15,14 @@ pub mod fq_pie;
 pub mod htb;
 pub(crate) mod lengths;
 pub mod mac80211;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub mod netem;
 pub mod pace;
 pub mod pfifo_fast;
 pub mod prio;
 pub mod sfq;
 pub(crate) mod slab;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub mod stab;
 pub mod tbf;
 

@@ -162,7 +162,7 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
 impl<P: Packet> Tbf<P> {
     /// Changes parameters as [`Discipline::change`] does, with full buckets afterwards and the watchdog as it was
     /// (`tbf_change`).
-    #[cfg(feature = "emulation")]
+    #[cfg(feature = "complete")]
     pub(crate) fn renew<O: Owner<P>>(
         &mut self,
         now: Instant,

@@ -19,21 +19,6 @@ pub(super) const FLAGS: usize = 8;
 /// The nine words.
 pub(super) type Words = [u32; WORDS];
 
-/// Addresses, ports and protocol of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Addresses {
-    /// The source address, as the number that its four bytes make.
-    pub source: u32,
-    /// The destination address.
-    pub destination: u32,
-    /// The protocol: 6 is TCP, 17 UDP, 1 ICMP.
-    pub protocol: u8,
-    /// The source port. 0: there is none.
-    pub source_port: u16,
-    /// The destination port.
-    pub destination_port: u16,
-}
-
 /// Returns the words of `packet`. A packet whose owner knows no addresses has zeros there.
 pub(super) fn of<P: Packet, O: Owner<P>>(packet: &P, owner: &O) -> Words {
     const ETHERNET: u32 = 14;

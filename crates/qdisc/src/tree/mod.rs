@@ -33,8 +33,8 @@ mod rounds;
 mod tests;
 mod words;
 
+pub use crate::packet::Addresses;
 pub use child::Decision;
-pub use fields::Addresses;
 pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
@@ -98,9 +98,17 @@ impl<P: Packet> Tree<P> {
         self.link
     }
 
-    /// Takes another rate of the link, from which nothing in a tree follows after it is built.
-    pub(crate) fn set_link(&mut self, link: Link) {
+    /// Takes another rate of the link, from which nothing in a tree follows after it is built. Only [`Tree::change`]
+    /// changes its parameters.
+    pub(crate) fn reconfigure<O: Owner<P>>(
+        &mut self,
+        _now: Instant,
+        _args: Args,
+        link: Link,
+        _owner: &mut O,
+    ) -> Result<(), Error> {
         self.link = link;
+        Ok(())
     }
 }
 

@@ -3,8 +3,9 @@
 //! Source: tc(8), and net/sched/sch_api.c and cls_api.c. A refusal has Linux's own words in brackets where it has some.
 
 mod change;
+mod classes;
 mod filters;
-mod place;
+mod head;
 mod read;
 
 pub(super) use change::{Set, Step};

@@ -9,7 +9,7 @@ mod bbr;
 mod bbr3;
 #[cfg(test)]
 mod bench;
-#[cfg(feature = "c4")]
+#[cfg(feature = "complete")]
 mod c4;
 mod cubic;
 mod dctcp;
@@ -305,7 +305,7 @@ congestion_controls! {
     scalable::Scalable,
     ledbat::Ledbat,
     ledbat_plus_plus::LedbatPlusPlus,
-    #[cfg(feature = "c4")]
+    #[cfg(feature = "complete")]
     c4::C4,
     none::Fixed,
 }

@@ -52,7 +52,7 @@ impl BytesSeen {
         };
         let before = *counter;
         *counter = counter.wrapping_add(bytes.into());
-        if cfg!(feature = "sysctls") {
+        if cfg!(feature = "complete") {
             self.policy.on_arrival(segment, before, *counter);
         }
         if bytes > 0 {
@@ -62,7 +62,7 @@ impl BytesSeen {
 
     /// Returns `segment`, which leaves at `now`, with the option if it is to have it. `srtt` is the round-trip time.
     pub(crate) fn tell(&mut self, segment: Segment, now: Instant, srtt: Duration) -> Segment {
-        if !cfg!(feature = "sysctls") {
+        if !cfg!(feature = "complete") {
             return self.fit(segment);
         }
         let segment = if self.policy.asks(now, srtt) { self.fit(segment) } else { segment };

@@ -29,7 +29,7 @@ mod autorate;
 mod diffserv;
 mod hash;
 mod heap;
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 pub mod mq;
 mod params;
 mod shaper;
@@ -312,16 +312,6 @@ impl<P: Packet> Cake<P> {
         }
         self.shaper.pace = self.tins[0].share.pace;
         (self.rate, self.memory_limit) = (rate, self.memory_plan.limit(rate));
-    }
-
-    /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
-    #[cfg(feature = "emulation")]
-    fn pace(&mut self, rate: u64) {
-        for (index, tin) in self.tins.iter_mut().enumerate() {
-            let share = self.plan.share(index, rate);
-            (tin.share.pace, tin.share.flow_quantum) = (share.pace, share.flow_quantum);
-        }
-        self.shaper.pace = self.tins[0].share.pace;
     }
 
     /// Appends `packet` to a flow. The caller updates the heap.

@@ -11,16 +11,41 @@
 //! device takes packets from the queues in turn. It asks only those queues that Linux would ask, since each question
 //! may be a look at the other queues.
 
-use super::{Cake, params};
+use super::Cake;
+use super::params::{self, PARAMS as CAKES};
 use crate::discipline::Discipline;
 use crate::kept::{Kept, Look};
 use crate::packet::Packet;
-use crate::param::{Args, Error, Link, QdiscSpec};
+use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
 use crate::signal::Owner;
 use alloc::format;
 use alloc::vec::Vec;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, Release};
+
+/// Number of transmit queues.
+const TX_QUEUES: Param<u32> =
+    Param::count("txqueues", "number of the device's transmit queues; in Linux a property of the device")
+        .default(4)
+        .range(1, 64)
+        .fixed()
+        .source("goodqueue");
+
+/// `tc`'s `cake_mq`: cake's parameters, and the device's.
+const SPEC: QdiscSpec = QdiscSpec::new("cake_mq", PARAMS)
+    .since(Release::Linux7_3)
+    .summary("One CAKE per transmit queue of the device, with one rate that the active queues share")
+    .source("tc-cake(8); Linux 7.3 (golden traces)");
+
+const PARAMS: &[ParamSpec] = &{
+    let mut all = [TX_QUEUES.spec(); CAKES.len() + 1];
+    let mut at = 0;
+    while at < CAKES.len() {
+        all[at + 1] = CAKES[at];
+        at += 1;
+    }
+    all
+};
 
 /// The shortest time between two looks at the other queues.
 const SYNC_TIME: Duration = Duration::from_micros(200);
@@ -53,6 +78,17 @@ impl<P: Packet> Queue<P> {
     }
 }
 
+impl<P: Packet> Cake<P> {
+    /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
+    fn pace(&mut self, rate: u64) {
+        for (index, tin) in self.tins.iter_mut().enumerate() {
+            let share = self.plan.share(index, rate);
+            (tin.share.pace, tin.share.flow_quantum) = (share.pace, share.flow_quantum);
+        }
+        self.shaper.pace = self.tins[0].share.pace;
+    }
+}
+
 /// `tc`'s `cake_mq`.
 #[derive(Clone, Debug)]
 pub struct CakeMq<P> {
@@ -67,7 +103,7 @@ pub struct CakeMq<P> {
 }
 
 impl<P: Packet> Discipline<P> for CakeMq<P> {
-    const SPEC: QdiscSpec = params::MQ_SPEC;
+    const SPEC: QdiscSpec = SPEC;
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
         if args.get(&params::AUTORATE).is_some() {
@@ -79,7 +115,7 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
             let cake = Cake::build(args, link)?;
             Ok(Queue { cake, last_active, last_checked_active, active: 1, is_called: false })
         };
-        let queues = (0..args.get(&params::TX_QUEUES)).map(queue).collect::<Result<Vec<_>, Error>>()?;
+        let queues = (0..args.get(&TX_QUEUES)).map(queue).collect::<Result<Vec<_>, Error>>()?;
         Ok(Self { rate: queues[0].cake.rate, queues, at: 0, is_pinned: false, kept: Kept::default() })
     }
 
@@ -228,7 +264,7 @@ mod tests {
 
     fn build(words: &str) -> CakeMq<Plain> {
         let link = Link { rate: Rate::from_bps(100_000_000).unwrap(), mtu: 1514 };
-        CakeMq::build(&Args::parse(&params::MQ_SPEC, words).unwrap(), &link).unwrap()
+        CakeMq::build(&Args::parse(&SPEC, words).unwrap(), &link).unwrap()
     }
 
     /// Offers 20 packets of 1000 bytes of a flow in the queue `queue` of four, and returns which leaves when, in us.
@@ -300,7 +336,7 @@ mod tests {
     #[test]
     fn autorate_is_refused() {
         let link = Link { rate: Rate::from_bps(100_000_000).unwrap(), mtu: 1514 };
-        let args = Args::parse(&params::MQ_SPEC, "bandwidth 8mbit autorate-ingress").unwrap();
+        let args = Args::parse(&SPEC, "bandwidth 8mbit autorate-ingress").unwrap();
         let error = CakeMq::<Plain>::build(&args, &link).unwrap_err();
         assert!(error.0.starts_with("cake_mq autorate: found autorate-ingress; accepted: "), "{error}");
     }

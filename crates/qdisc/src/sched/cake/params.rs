@@ -174,36 +174,9 @@ const SYNONYM: Param<()> = Param::shorthand(
     &[("unlimited", "bandwidth unset"), ("diffserv", "diffserv4")],
 );
 
-const PARAMS: &[ParamSpec] = params! { from "tc-cake(8)" =>
+pub(super) const PARAMS: &[ParamSpec] = params! { from "tc-cake(8)" =>
     BANDWIDTH, AUTORATE, DIFFSERV, ISOLATION, NAT, WASH, ACK_FILTER, GSO, PRESET, RTT, TARGET, FRAMING, BASE, CELLS,
     OVERHEAD, MPU, MEMLIMIT, FWMARK, DIRECTION, SYNONYM,
-};
-
-/// Number of transmit queues.
-#[cfg(feature = "emulation")]
-pub(super) const TX_QUEUES: Param<u32> =
-    Param::count("txqueues", "number of the device's transmit queues; in Linux a property of the device")
-        .default(4)
-        .range(1, 64)
-        .fixed()
-        .source("goodqueue");
-
-/// `tc`'s `cake_mq`: cake's parameters, and the device's.
-#[cfg(feature = "emulation")]
-pub(super) const MQ_SPEC: QdiscSpec = QdiscSpec::new("cake_mq", MQ_PARAMS)
-    .since(Release::Linux7_3)
-    .summary("One CAKE per transmit queue of the device, with one rate that the active queues share")
-    .source("tc-cake(8); Linux 7.3 (golden traces)");
-
-#[cfg(feature = "emulation")]
-const MQ_PARAMS: &[ParamSpec] = &{
-    let mut all = [TX_QUEUES.spec(); PARAMS.len() + 1];
-    let mut at = 0;
-    while at < PARAMS.len() {
-        all[at + 1] = PARAMS[at];
-        at += 1;
-    }
-    all
 };
 
 /// `tc`'s `cake`.

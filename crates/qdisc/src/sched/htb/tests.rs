@@ -44,7 +44,7 @@ fn a_fast_class_has_a_burst_of_what_it_sends_in_a_nanosecond_more() {
 }
 
 /// A line is the tree of one class: both have Linux's nanoseconds and its rounding of bursts.
-#[cfg(feature = "emulation")]
+#[cfg(feature = "complete")]
 #[test]
 fn a_line_is_the_tree_of_one_class() {
     for words in

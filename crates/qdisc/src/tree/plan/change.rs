@@ -4,7 +4,7 @@
 //! iproute2's parsers (6.1). A command of a class sets what its kind sets: all of it in `htb`, whose `tc` fills in what
 //! is left out, and only what the command names in `hfsc`, `drr` and `ets`.
 
-use super::place::{ClassPlace, QdiscPlace};
+use super::head::{Head, Object};
 use super::read::{FRAME, by_linux};
 use super::{Node, Plan, Read, What};
 use crate::param::{Args, Error, Value};
@@ -102,7 +102,7 @@ impl Plan {
     }
 
     fn change_class(&mut self, line: &mut Line<'_>) -> Read<(Option<Step>, String)> {
-        let ClassPlace { parent, id, kind } = self.class_place(line)?;
+        let Head { parent, id, kind, .. } = self.head(Object::Class, line)?;
         let id = id.ok_or("found a class without classid; accepted: classid, as 1:10")?;
         let own = [id, parent.unwrap_or_default()].map(Id::major);
         let major = match own {
@@ -162,7 +162,7 @@ impl Plan {
         replaces: bool,
         has_stab: bool,
     ) -> Read<(Option<Step>, String)> {
-        let QdiscPlace { parent, handle, is_root, stab, kind } = self.qdisc_place(line)?;
+        let Head { parent, id: handle, is_root, stab, kind, .. } = self.head(Object::Qdisc, line)?;
         let at = match (is_root, parent) {
             (true, None) => 0,
             (false, Some(parent)) => self.below(parent, handle)?,

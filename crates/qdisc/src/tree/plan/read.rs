@@ -1,14 +1,12 @@
 //! The commands, one after the other, as changes of a plan.
 
-use super::place::{ClassPlace, QdiscPlace};
+use super::head::{Head, Object};
 use super::{Node, Plan, Qdisc, Read, What};
 use crate::param::{Args, Value};
 use crate::registry::parse_inner;
-use crate::tree::htb::LEVELS;
 use crate::tree::id::Id;
 use crate::tree::params::{Class, Scheduler, TXQUEUELEN, txqueuelen};
 use crate::tree::words::Line;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -18,6 +16,14 @@ use alloc::vec::Vec;
 pub(super) const FRAME: u32 = 1514;
 /// The handle of the first qdisc that is given none.
 const FIRST_HANDLE: u16 = 0x8001;
+
+/// A condition, and the refusal of what meets it.
+pub(super) type Rule<'a> = (bool, &'a dyn Fn() -> String);
+
+/// Fails with the refusal of the first of `rules` whose condition holds.
+pub(super) fn refuse(rules: &[Rule<'_>]) -> Read<()> {
+    rules.iter().find(|(holds, _)| *holds).map_or(Ok(()), |(_, refusal)| Err(refusal()))
+}
 
 /// Returns a refusal with Linux's own words.
 pub(super) fn by_linux(found: &str, accepted: &str, linux: &str) -> String {
@@ -61,7 +67,7 @@ impl Plan {
     }
 
     fn qdisc(&mut self, line: &mut Line<'_>, replaces: bool) -> Read<()> {
-        let QdiscPlace { parent, handle, is_root, stab, kind } = self.qdisc_place(line)?;
+        let Head { parent, id: handle, is_root, stab, kind, .. } = self.head(Object::Qdisc, line)?;
         if is_root == parent.is_some() {
             return Err("found neither root nor parent, or both; accepted: one of them".to_string());
         }
@@ -76,25 +82,15 @@ impl Plan {
                 "Cannot move an existing qdisc to a different parent.",
             ));
         }
-        let own = Scheduler::read(kind, line, FRAME, txqueuelen(&self.device))?;
-        let what = match own {
-            Some(own) => {
-                let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
-                let classes = (1..=own.bands() as u16).map(|minor| (minor, band(minor.into()))).collect();
-                What::Scheduler { own, classes, filters: Vec::new() }
-            }
-            None => {
-                let words = [&[kind.to_string()], line.rest()].concat().join(" ");
-                What::Leaf(self.leaf(words)?)
-            }
-        };
+        let what = self.discipline(kind, line)?;
+        refuse(&[
+            (is_root && !self.qdiscs.is_empty() && !replaces, &|| {
+                by_linux("a second root qdisc", "one", "NLM_F_REPLACE needed to override.")
+            }),
+            (!is_root && stab.is_some(), &|| "found stab; accepted: stab only at the root".to_string()),
+        ])?;
         if is_root {
-            if !self.qdiscs.is_empty() && !replaces {
-                return Err(by_linux("a second root qdisc", "one", "NLM_F_REPLACE needed to override."));
-            }
             *self = Self { device: core::mem::take(&mut self.device), stab, ..Self::default() };
-        } else if stab.is_some() {
-            return Err("found stab; accepted: stab only at the root".to_string());
         }
         let place = self.qdiscs.len();
         if let Some(parent) = parent
@@ -105,6 +101,17 @@ impl Plan {
         self.majors.insert(handle.major(), place);
         self.qdiscs.push(Qdisc { handle, parent, what });
         Ok(())
+    }
+
+    /// Reads a discipline: one with classes, or one of the registry.
+    fn discipline(&mut self, kind: &str, line: &mut Line<'_>) -> Read<What> {
+        let Some(own) = Scheduler::read(kind, line, FRAME, txqueuelen(&self.device))? else {
+            let words = [&[kind.to_string()], line.rest()].concat().join(" ");
+            return Ok(What::Leaf(self.leaf(words)?));
+        };
+        let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
+        let classes = (1..=own.bands() as u16).map(|minor| (minor, band(minor.into()))).collect();
+        Ok(What::Scheduler { own, classes, filters: Vec::new() })
     }
 
     /// Reads the line of a discipline without classes.
@@ -170,20 +177,18 @@ impl Plan {
                 "Specified class not found.",
             )
         })?;
-        if class.level > 0 {
-            return Err(by_linux(
-                &format!("parent {parent}, which has classes below it"),
-                "a leaf",
-                "Invalid argument",
-            ));
-        }
-        if class.qdisc.is_some() && !replaces {
-            return Err(by_linux(
-                &format!("a second qdisc for {parent}"),
-                "one",
-                "NLM_F_REPLACE needed to override.",
-            ));
-        }
+        refuse(&[
+            (class.level > 0, &|| {
+                by_linux(
+                    &format!("parent {parent}, which has classes below it"),
+                    "a leaf",
+                    "Invalid argument",
+                )
+            }),
+            (class.qdisc.is_some() && !replaces, &|| {
+                by_linux(&format!("a second qdisc for {parent}"), "one", "NLM_F_REPLACE needed to override.")
+            }),
+        ])?;
         class.qdisc = Some(place);
         Ok(None)
     }
@@ -204,71 +209,6 @@ impl Plan {
         self.majors.insert(handle.major(), at);
         Ok(())
     }
-
-    fn class(&mut self, line: &mut Line<'_>) -> Read<()> {
-        let ClassPlace { parent, id, kind } = self.class_place(line)?;
-        let (Some(parent), Some(id)) = (parent, id) else {
-            return Err("found a class without parent or classid; accepted: both".to_string());
-        };
-        let id = if id.major() == 0 { Id::of(parent.major(), id.minor()) } else { id };
-        let at = self.find(parent).ok_or_else(|| {
-            by_linux(&format!("parent {parent}"), "a qdisc or class above", "No such file or directory")
-        })?;
-        let What::Scheduler { own, classes, .. } = &mut self.qdiscs[at].what else {
-            return Err(by_linux(
-                &format!("parent {parent}, whose qdisc has no classes"),
-                "htb, hfsc or drr",
-                "Invalid argument",
-            ));
-        };
-        if id.major() != parent.major() || id.minor() == 0 {
-            return Err(by_linux(
-                &format!("classid {id}"),
-                &format!("{0:x}:1 to {0:x}:ffff", parent.major()),
-                "Invalid argument",
-            ));
-        }
-        let node = own.class(kind, line)?;
-        if classes.contains_key(&id.minor()) {
-            return Err(by_linux(&format!("class {id} twice"), "once", "File exists"));
-        }
-        let is_flat = matches!(own, Scheduler::Drr);
-        let is_htb = matches!(own, Scheduler::Htb { .. });
-        let parent = Some(parent.minor()).filter(|minor| *minor != 0 && !is_flat);
-        // htb makes a class whose parent is missing a root class. hfsc refuses it.
-        let above = parent.filter(|minor| classes.contains_key(minor));
-        if let (Some(minor), None, false) = (parent, above, is_htb) {
-            let missing = Id::of(id.major(), minor);
-            return Err(by_linux(&format!("parent {missing}"), "a class above", "No such file or directory"));
-        }
-        let order = classes.len();
-        if let Some(minor) = above {
-            let level_of =
-                |minor: Option<u16>| minor.and_then(|minor| classes.get(&minor)).map(|node| node.level);
-            let grandparent = classes.get(&minor).and_then(|node| node.parent);
-            let (own, higher) = (level_of(above), level_of(grandparent));
-            if is_htb && higher.is_some_and(|level| level < 2) {
-                return Err(by_linux(
-                    &format!("class {id} on level {}", LEVELS + 1),
-                    &format!("{LEVELS} levels"),
-                    "tree is too deep",
-                ));
-            }
-            match classes.get_mut(&minor) {
-                Some(node) if node.qdisc.is_some() => {
-                    let parent = Id::of(id.major(), minor);
-                    return Err(format!(
-                        "found class {id} below {parent}, which has a qdisc; accepted: qdiscs at leaves"
-                    ));
-                }
-                Some(node) if is_htb && own == Some(0) => node.level = higher.unwrap_or(LEVELS) - 1,
-                _ if !is_htb => raise(classes, minor),
-                _ => {}
-            }
-        }
-        classes.insert(id.minor(), Node { own: node, parent: above, level: 0, qdisc: None, order });
-        Ok(())
-    }
 }
 
 /// Gives `args`, and the discipline inside, the limits that Linux takes from the device's `txqueuelen` if a line names
@@ -283,14 +223,5 @@ fn fit(args: &mut Args, txqueuelen: u32) {
     }
     if let Some(child) = args.child_mut() {
         fit(child, txqueuelen);
-    }
-}
-
-/// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`).
-fn raise(classes: &mut BTreeMap<u16, Node>, minor: u16) {
-    let (mut level, mut next) = (0, Some(minor));
-    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)) {
-        level = node.level.max(level + 1);
-        (node.level, next) = (level, node.parent);
     }
 }

@@ -1,0 +1,133 @@
+//! What the feature `complete` adds to the registry: size tables in front of a line, and trees of classes.
+
+use super::{AnyQdisc, parse_alone};
+use crate::packet::Packet;
+use crate::param::stab::STAB;
+use crate::param::{Args, Error, Link, Reading};
+use crate::sched::stab::Stab;
+use crate::signal::Owner;
+pub use crate::tree::Limits;
+use crate::tree::{Change, Decision, Plan, Tree};
+use alloc::boxed::Box;
+use alloc::format;
+use goodqueue_units::Instant;
+
+/// The names of lines that this build leaves out.
+pub(super) const LEFT_OUT: &[&str] = &[];
+
+/// Builds what `args` describe, if that is a size table or a tree.
+pub(super) fn build<P: Packet>(args: &Args, link: &Link) -> Option<Result<AnyQdisc<P>, Error>> {
+    if let Some(stab) = args.stab() {
+        return Some(Stab::build(args, stab, link).map(|made| AnyQdisc::Stab(Box::new(made))));
+    }
+    let plan = args.plan()?;
+    Some(Tree::build(args, plan, link).map(|made| AnyQdisc::Tree(Box::new(made))))
+}
+
+/// Reads the commands of a tree of classes, one per line: see [`crate::tree`].
+///
+/// # Errors
+/// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
+pub fn parse_tree(commands: &str) -> Result<Args, Error> {
+    Plan::read(commands).map(Args::of_plan)
+}
+
+/// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.
+fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
+    let args = parse_tree(commands)?;
+    reading.notes.extend(args.plan().into_iter().flat_map(|plan| plan.notes()).cloned());
+    Ok(args)
+}
+
+/// Reads `text` as a tree if it has several lines.
+pub(super) fn several_lines(text: &str, reading: &mut Reading) -> Option<Result<Args, Error>> {
+    text.contains('\n').then(|| tree_noting(text, reading))
+}
+
+/// Reads `line` as a tree if it is a command of `tc`.
+pub(super) fn command(line: &str, reading: &mut Reading) -> Option<Result<Args, Error>> {
+    line.starts_with("tc ").then(|| tree_noting(line, reading))
+}
+
+/// Reads a line that may begin with a size table.
+pub(super) fn parse_noting(line: &str, reading: &mut Reading) -> Result<Args, Error> {
+    let (stab, line) = Args::split_stab(line)?;
+    let stab = stab.filter(|stab| !stab.is_idle_stab());
+    let args = parse_alone(&line, reading)?;
+    // The root of a tree may have a table of its own.
+    Ok(if stab.is_some() { args.with_stab(stab) } else { args })
+}
+
+/// Refuses a size table in front of the line of a discipline inside another one.
+pub(super) fn refuse_inside(line: &str) -> Result<(), Error> {
+    let is_stab = line.split_whitespace().next() == Some(STAB.name);
+    if is_stab {
+        Err(Error(format!("found {line:?}; accepted: stab only in front of the whole line")))
+    } else {
+        Ok(())
+    }
+}
+
+/// Changes a tree as the commands in `line` say. `None`: `qdisc` is no tree.
+pub(super) fn change<P: Packet, O: Owner<P>>(
+    qdisc: &mut AnyQdisc<P>,
+    now: Instant,
+    line: &str,
+    owner: &mut O,
+) -> Option<Result<(), Error>> {
+    let change = qdisc.args().change_of_tree(line)?;
+    Some(change.and_then(|change| qdisc.change_tree(now, change, owner)))
+}
+
+impl<P: Packet> AnyQdisc<P> {
+    /// Does what [`AnyQdisc::set_args`] does, except that a `tbf` is changed as Linux does it: its buckets are full
+    /// afterwards, and its watchdog stays.
+    ///
+    /// # Errors
+    /// Fails as [`AnyQdisc::build`] does, and then nothing has changed.
+    pub(crate) fn renew<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        args: Args,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        let Self::Tbf(live) = self else { return self.set_args(now, args, owner) };
+        live.qdisc.renew(now, &args, &live.link, owner)?;
+        live.args = args;
+        Ok(())
+    }
+
+    /// Carries out the change of a tree.
+    pub(crate) fn change_tree<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        change: Change,
+        owner: &mut O,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Tree(tree) => tree.change(now, change, owner),
+            Self::Stab(stab) => stab.change_tree(now, change, owner),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the class to which a tree sorts `packet`. `None`: this is no tree.
+    pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<Decision> {
+        if let Self::Tree(tree) = self { Some(tree.decide(packet, owner)) } else { None }
+    }
+
+    /// Returns how long the wire and the classes of a tree have held packets back up to `now`, if it has `htb` at its
+    /// root.
+    pub fn limits(&self, now: Instant) -> Option<Limits> {
+        if let Self::Tree(tree) = self { tree.limits(now) } else { None }
+    }
+
+    /// Makes the following calls those of one transmit queue, for a caller that is the device of a `cake_mq`. `None`:
+    /// of all queues. Other disciplines have only one.
+    ///
+    /// # Errors
+    /// Fails if there is no such queue.
+    pub fn pin(&mut self, queue: Option<usize>) -> Result<(), Error> {
+        if let Self::CakeMq(live) = self { live.qdisc.pin(queue) } else { Ok(()) }
+    }
+}
