@@ -55,7 +55,7 @@ TABLE = [
     ("run ok.toml --seed", "'--seed' requires an argument"),
     ("run ok.toml more", "run: got unexpected extra argument"),
     ("run", "run: missing argument 'SCENARIO.toml'"),
-    ("walk", "no such command 'walk'; accepted: init, run, compare"),
+    ("walk", "no such command 'walk'; accepted: run, compare, sweep"),
     ("compare codle", 'QDISC "codle": unknown qdisc "codle"; did you mean "codel"? accepted: pfifo'),
     ("compare codel codel", 'QDISC: found "codel" twice; accepted: each qdisc once'),
     ("compare codel --rate 10parsec", '--rate: found "10parsec"; accepted: a rate'),
@@ -164,8 +164,8 @@ TABLE = [
     ("replay missing", "missing: not found; accepted: a trace"),
     ("replay folder", "folder: no trace below; accepted: a folder"),
     ("replay ok.toml", "ok.toml"),
-    ("bench --flows 100,many", '--flows: found "many"; accepted: a whole number from 1 to 1000000'),
-    ("bench --flows 100 --peers", "--peers: found with --flows; accepted: one of them"),
+    ("bench flows 100,many", 'bench flows: found "many"; accepted: a whole number from 1 to 1000000'),
+    ("bench --flows 100", 'bench: found option "--flows"; accepted: goodqueue bench flows N,N, as it is called now'),
     ("bench --fast", 'bench: found option "--fast"; accepted: --quick'),
 ]
 

@@ -29,7 +29,7 @@ MEANINGS = {
         "The first seed.", "Seed of the draws.", "The seed that the first record gets. Each further one has the next.",
     },
     "--draw-seed": {
-        "Draws what the search tries.", "Draws the rates.", "Which ones are drawn, with --drawn or --lines.",
+        "Draws what the search tries.", "Draws the rates.", "Which ones are drawn, with --drawn.", "Which lines are drawn.",
     },
 }  # fmt: skip
 """The sentences of each option, over all verbs."""
@@ -41,7 +41,7 @@ TWINS = ("sweep", "suite", "attack", "tune", "fit", "sensitivity")
 def options() -> Iterator[tuple[str, Any]]:
     """Yield each option of each verb, with the name of the verb."""
     for name, command in command_line().commands.items():
-        for verb in getattr(command, "commands", {name: command}).values():
+        for verb in {name: command, **getattr(command, "commands", {})}.values():
             for param in verb.params:
                 if param.param_type_name == "option":
                     yield name, param
@@ -101,7 +101,7 @@ OLD = {
     "tune codel --seed 2": 'tune: found option "--seed"; accepted: --draw-seed, as it is called now',
     "fit x.toml --seed 2": 'fit: found option "--seed"; accepted: --draw-seed, as it is called now',
     "generate lte --seed 2": 'generate: found option "--seed"; accepted: --draw-seed, as it is called now',
-    "validate --lines 9 --seed 2": 'validate: found option "--seed"; accepted: --draw-seed, as it is called now',
+    "validate lines 9 --seed 2": 'validate lines: found option "--seed"; accepted: --draw-seed, as it is called now',
     "sweep ok.toml --force": "--force: found without --out; accepted: with --out DIR",
     "compare codel --force": "--force: found without --out; accepted: with --out DIR",
     "study hoiland2015 --force": "--force: found without --out; accepted: with --out DIR",

@@ -220,7 +220,7 @@ def test_the_benchmark_measures(goodqueue: Callable[..., Result]) -> None:
 @pytest.mark.needs("proc")
 def test_the_benchmark_measures_many_flows(goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.run_crowd, "__defaults__", (1,))  # one process per case, not three
-    found = json.loads(goodqueue("bench", "--flows", "20,2000", "--quick", "--json").out)["flows"]
+    found = json.loads(goodqueue("bench", "flows", "20,2000", "--quick", "--json").out)["flows"]
     cases = [(20, "fq_codel"), (20, "pfifo"), (2000, "fq_codel"), (2000, "pfifo")]
     assert [(case["flows"], case["qdisc"]) for case in found] == cases
     for case in found:
@@ -228,7 +228,7 @@ def test_the_benchmark_measures_many_flows(goodqueue: Callable[..., Result], mon
         assert case["packets_per_cpu_s"] == case["packets"] / case["cpu_s"]
     # Both ends of a connection are 2 kB. With histograms that start at zero, a flow would take 17 kB.
     assert 2000 < found[2]["bytes_per_flow"] < 11_000
-    assert "B/flow" in goodqueue("bench", "--flows", "20", "--quick").out
+    assert "B/flow" in goodqueue("bench", "flows", "20", "--quick").out
 
 
 @pytest.mark.needs("proc")

@@ -374,15 +374,14 @@ def test_cells_are_measured_instead_of_the_cases(
     monkeypatch.setattr(bench_wifi, "run_cell", lambda cell, repeats: bench_wifi.CellResult(cell.described(), runs))
     growth = bench_wifi.GrowthResult
     monkeypatch.setattr(bench_wifi, "run_growth", lambda stations, quick: growth(stations, 1000, 2.0, 400.0))
-    found = json.loads(goodqueue("bench", "--wifi", "--json").out)
+    found = json.loads(goodqueue("bench", "wifi", "--json").out)
     assert [cell["cell"] for cell in found["cells"]] == [cell.described() for cell in bench_wifi.CELLS]
     assert [one["stations"] for one in found["stations"]] == list(bench_wifi.STATIONS)
-    table = goodqueue("bench", "--wifi").out
+    table = goodqueue("bench", "wifi").out
     assert "ns-3: not installed" in table
     assert "802.11g, 54mbit, 10" in table
-    assert goodqueue("bench", "--wifi", "--users", "10").err.startswith(
-        "goodqueue: --users: found with --wifi; accepted:"
-    )
+    line = "goodqueue: bench: found an option before wifi; accepted: after it"
+    assert goodqueue("bench", "--quick", "wifi").err.startswith(line)
 
 
 def test_a_cell_of_the_benchmark_is_measured_apart() -> None:

@@ -112,7 +112,7 @@ def test_wrong_ranges_are_refused_by_key(tmp_path: Path, old: str, new: str, com
         (["--drawn", "0"], 'goodqueue: --drawn: found "0"; accepted: a whole number from 1 to 1000'),
         (["--drawn", "many"], 'goodqueue: --drawn: found "many"; accepted: a whole number from 1 to 1000'),
         (["--drawn", "3", "--draw-seed", "-1"], 'goodqueue: --draw-seed: found "-1"; accepted: a whole number from 1'),
-        (["--draw-seed", "2"], "goodqueue: --draw-seed: found without --drawn; accepted: with --drawn N or --lines N"),
+        (["--draw-seed", "2"], "goodqueue: --draw-seed: found without --drawn; accepted: with --drawn N"),
         (["--drawn", "3", "--quick"], "goodqueue: --quick: found with --drawn; accepted: one of them"),
     ],
 )

@@ -17,7 +17,7 @@ def of(advice: Advice, question: Advise) -> Answer:
         lambda: as_json(advice, VERSION),
         advice,
         write=lambda folder, command, _: report.write(folder, advice, command),
-        folder=report.WRITTEN,
+        folder=f"{{}}/{report.WRITTEN}",
     )
 
 

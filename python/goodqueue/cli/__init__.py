@@ -50,7 +50,7 @@ GROUPS = {
         "study": "studies.question:Study",
         "claims": "claims.claims",
         "suite": "suites.question:Suite",
-        "validate": "validate.validate",
+        "validate": "validate.app",
         "calibrate": "calibrate.calibrate",
         "replay": "replay.replay",
         "record": "record.record",
@@ -70,7 +70,7 @@ GROUPS = {
         "schema": "schema.schema",
     },
     "Machine": {
-        "bench": "bench.bench",
+        "bench": "bench.app",
         "kernel": "kernel.app",
         "completion": "completion.completion",
         "cite": "cite.cite",
@@ -98,6 +98,16 @@ class Grouped(typer.core.TyperGroup):
 
 RENAMED = {"--out": "--store", "--seed": "--draw-seed"}
 """Options that verbs had before 0.1, with their present names. ``import --out`` was the folder of a store."""
+
+
+MOVED = {
+    "--flows": "bench flows N,N",
+    "--users": "bench users N,N",
+    "--wifi": "bench wifi",
+    "--threads": "bench threads N,N",
+    "--lines": "validate lines N",
+}
+"""Options of verbs that are sub-commands now, with what is typed today."""
 
 
 def _version(asked: bool) -> None:
@@ -238,6 +248,8 @@ def _usage(error: typer.TyperException) -> str:
         options = [max(param.opts, key=len) for param in context.command.params if param.param_type_name == "option"]
         if (present := RENAMED.get(option)) in options:
             return f"{verb}: found option {quoted(option)}; accepted: {present}, as it is called now"
+        if (command := MOVED.get(option, "")).partition(" ")[0] == verb:
+            return f"{verb}: found option {quoted(option)}; accepted: goodqueue {command}, as it is called now"
         message = f"found option {quoted(option)}; accepted: {', '.join(options) or f'see `{path} --help`'}"
     elif not verb and hasattr(context.command, "list_commands"):
         commands = ", ".join(context.command.list_commands(context))

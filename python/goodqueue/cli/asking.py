@@ -129,8 +129,8 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
         )
     data = answer.beside or [*answer.files, "results.json"]
     *more, last = ["its figures", *data]
-    whole = answer.folder or f"report.html, with {', '.join(more)} and {last} beside it"
-    words = f"{place}/{' and '.join(data) if failed else whole}"
+    whole = answer.folder or f"{{}}/report.html, with {', '.join(more)} and {last} beside it"
+    words = f"{place}/{' and '.join(data)}" if failed else whole.format(place)
     return words, failed or (output.appeared(out, place, force=force) if place != out else None)
 
 

@@ -7,84 +7,113 @@ from typing import Annotated
 
 import typer
 
-from goodqueue.cli.options import Json, whole
+from goodqueue.cli.options import Json, prepared, whole
 from goodqueue.errors import UserError, warn
 
+Quick = Annotated[bool, typer.Option("--quick", help="A tenth of the work: rougher figures in seconds.")]
 
+HELP = """Measure the speed on this machine.
+
+The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it shows
+the median. Beside it stands what a packet's memory alone would take. A fifth case has web users, and shows connections
+per CPU second. If ns-2 or ns-3 is installed (docs/results/benchmarks.md), the cases run in turns with it, and
+PackMime's web traffic with ns-2. --quick leaves both out. The last table has nanoseconds for one enqueue and one
+dequeue of each qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
+
+\b
+Examples:
+  goodqueue bench
+  goodqueue bench --quick --json
+  goodqueue bench flows 1000,10000,100000
+  goodqueue bench users 1000,10000,100000
+  goodqueue bench wifi
+  goodqueue bench threads 1,2,4
+"""
+
+app = typer.Typer(help=HELP, invoke_without_command=True, rich_markup_mode=None)
+
+
+@app.callback()
+@prepared
 def bench(
-    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the work: rougher figures in seconds.")] = False,
+    ctx: typer.Context,
+    quick: Quick = False,
     peers: Annotated[bool, typer.Option("--peers", help="Run the other simulators even with --quick.")] = False,
-    flows: Annotated[
-        str | None,
-        typer.Option(
-            "--flows", metavar="N[,N...]", help="Measure these numbers of flows instead: speed, and memory per flow."
-        ),
-    ] = None,
-    users: Annotated[
-        str | None,
-        typer.Option(
-            "--users",
-            metavar="N[,N...]",
-            help="Measure these numbers of web users instead, on a link of matching rate.",
-        ),
-    ] = None,
-    wifi: Annotated[
-        bool, typer.Option("--wifi", help="Measure Wi-Fi cells instead: beside ns-3, and by number of stations.")
-    ] = False,
-    threads: Annotated[
-        str | None,
-        typer.Option("--threads", metavar="N[,N...]", help="Measure single runs on these numbers of threads instead."),
-    ] = None,
     json: Json = False,
 ) -> None:
-    """Measure the speed on this machine.
-
-    The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it
-    shows the median. Beside it stands what a packet's memory alone would take. A fifth case has web users, and shows
-    connections per CPU second. If ns-2 or ns-3 is installed (docs/results/benchmarks.md), the cases run in turns with
-    it, and PackMime's web traffic with ns-2. --quick leaves both out. The last table has nanoseconds for one enqueue
-    and one dequeue of each qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
-
-    \b
-    Examples:
-      goodqueue bench
-      goodqueue bench --quick --json
-      goodqueue bench --flows 1000,10000,100000
-      goodqueue bench --users 1000,10000,100000
-      goodqueue bench --wifi
-      goodqueue bench --threads 1,2,4
-    """
+    """Measure the standard cases and the disciplines, unless a sub-command measures something else."""
     from os import name as system
 
+    if system == "nt":
+        raise UserError("bench", "found Windows; accepted: Linux or macOS, which report the memory of a process")
+    if ctx.invoked_subcommand is not None and (quick or peers or json):
+        raise UserError("bench", f"found an option before {ctx.invoked_subcommand}; accepted: after it")
+    if ctx.invoked_subcommand is None:
+        _warn_of_build()
+        _standard(quick, peers, json)
+
+
+@app.command("flows")
+@prepared
+def flows(
+    counts: Annotated[str, typer.Argument(metavar="N[,N...]", help="Numbers of flows.")],
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """Measure the speed, and the memory per flow, by number of flows."""
+    numbers = _counts("flows", counts, whole("flows", 1, 1_000_000))
+    _warn_of_build()
+    _crowds(numbers, quick, json)
+
+
+@app.command("users")
+@prepared
+def users(
+    counts: Annotated[str, typer.Argument(metavar="N[,N...]", help="Numbers of web users.")],
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """Measure the speed by number of web users, on a link of matching rate."""
+    numbers = _counts("users", counts, whole("users", 1, 1_000_000))
+    _warn_of_build()
+    _users(numbers, quick, json)
+
+
+@app.command("wifi")
+@prepared
+def wifi(quick: Quick = False, json: Json = False) -> None:
+    """Measure Wi-Fi cells: beside ns-3, and by number of stations."""
+    _warn_of_build()
+    _cells(quick, json)
+
+
+@app.command("threads")
+@prepared
+def threads(
+    counts: Annotated[str, typer.Argument(metavar="N[,N...]", help="Numbers of threads.")],
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """Measure single runs by number of threads."""
+    numbers = _counts("threads", counts, whole("threads"))
+    _warn_of_build()
+    _threads(numbers, quick, json)
+
+
+def _warn_of_build() -> None:
+    """Say that another build of this machine would be faster."""
     from goodqueue._goodqueue import HAS_PROFILE
+
+    if not HAS_PROFILE:
+        warn("this build has no profile of what is hot, which costs it speed; `make bench` measures one that has")
+
+
+def _standard(quick: bool, peers: bool, as_json: bool) -> None:
+    """Measure the standard cases and the disciplines."""
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_peers, bench_tables
 
-    if system == "nt":
-        raise UserError("bench", "found Windows; accepted: Linux or macOS, which report the memory of a process")
-    asked = {"--peers": peers, "--flows": flows is not None, "--users": users is not None, "--wifi": wifi}
-    asked["--threads"] = threads is not None
-    if sum(asked.values()) > 1:
-        first, second = [name for name, is_asked in asked.items() if is_asked][:2]
-        raise UserError(first, f"found with {second}; accepted: one of them")
-    user_counts = _counts(users, whole("users", 1, 1_000_000))
-    flow_counts = _counts(flows, whole("flows", 1, 1_000_000))
-    thread_counts = _counts(threads, whole("threads"))
-    if not HAS_PROFILE:
-        warn("this build has no profile of what is hot, which costs it speed; `make bench` measures one that has")
-    if user_counts is not None:
-        _users(user_counts, quick, json)
-        return
-    if flow_counts is not None:
-        _crowds(flow_counts, quick, json)
-        return
-    if wifi:
-        _cells(quick, json)
-        return
-    if thread_counts is not None:
-        _threads(thread_counts, quick, json)
-        return
     beside = peers or not quick
     total = len(measuring.CASES) + 2 + 2 * beside
     with terminal.progress("bench") as progress:
@@ -98,15 +127,18 @@ def bench(
         web_others = bench_peers.run_web(quick) if beside else None
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
-    if json:
+    if as_json:
         terminal.emit(dumps(measuring.as_json(results, costs, quick, others, web, web_others)) + "\n")
         return
     terminal.show(bench_tables.bench_tables(results, costs, others, web, web_others))
 
 
-def _counts(text: str | None, read: Callable[[str], int]) -> list[int] | None:
-    """Return the numbers of an option that lists them with commas, or None if it was not given. Raises UserError."""
-    return None if text is None else [read(word) for word in text.split(",")]
+def _counts(what: str, text: str, read: Callable[[str], int]) -> list[int]:
+    """Return the numbers in a list with commas. Raises UserError."""
+    try:
+        return [read(word) for word in text.split(",")]
+    except UserError as error:
+        raise UserError(f"bench {what}", error.parts[-1]) from None
 
 
 def _users(counts: list[int], quick: bool, as_json: bool) -> None:

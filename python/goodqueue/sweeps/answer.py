@@ -25,7 +25,7 @@ def of(sweep: Sweep, question: Question, store: Store | None, computed: int) -> 
         sweep,
         latex=show.tables(sweep, question.effect),
         write=lambda report, _command, _progress: pages.fill(report, sweep),
-        folder=WRITTEN,
+        folder=f"{{}}: {WRITTEN}",
         written=f"{folder}: {WRITTEN}" if folder else "",
         remarks=remarks,
         failures=show.failures(sweep),

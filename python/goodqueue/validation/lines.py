@@ -154,11 +154,11 @@ def _ask(
 ) -> tuple[list[Shown], Judge]:
     """Give ``entries`` to `tc` in a machine of its own. Return what it made of them, and which release it is."""
     if (lacking := vm.why_not(release=release)) is not None:
-        raise UserError("--lines", lacking)
+        raise UserError("validate lines", lacking)
     system = image.find(release)
     if system is None:
         command = "goodqueue kernel image" + (f" --kernel {release}" if release else "")
-        raise UserError("--lines", f"found no image of the machine; accepted: after {command}")
+        raise UserError("validate lines", f"found no image of the machine; accepted: after {command}")
     here = Path(__file__)
     files = {
         "init": Path(vm.__file__).with_name("init.sh").read_bytes(),

@@ -1,4 +1,4 @@
-"""Carries out ``goodqueue validate --lines`` and shows its result."""
+"""Carries out ``goodqueue validate lines`` and shows its result."""
 
 import threading
 from collections.abc import Mapping
@@ -58,7 +58,7 @@ def markdown(result: Mapping[str, Any]) -> str:
     """Return the numbers and the decisions of a stored ``result`` as Markdown."""
     shown = table(result)
     parts = [
-        _wrapped(f"{shown.title}: `goodqueue validate --lines {result['lines']} --draw-seed {result['seed']}`."),
+        _wrapped(f"{shown.title}: `goodqueue validate lines {result['lines']} --draw-seed {result['seed']}`."),
         markdowns.table(shown),
         "*Decided* are differences that have a reason:",
         "\n".join(_wrapped(f"- **{name}**: {why}", "  ") for name, why in result["decisions"].items()),
