@@ -29,7 +29,8 @@ MEANINGS = {
         "The first seed.", "Seed of the draws.", "The seed that the first record gets. Each further one has the next.",
     },
     "--draw-seed": {
-        "Draws what the search tries.", "Draws the rates.", "Which ones are drawn, with --drawn.", "Which lines are drawn.",
+        "Draws what the search tries.", "Draws the rates.", "Which ones are drawn, with --drawn.",
+        "Which lines are drawn.",
     },
 }  # fmt: skip
 """The sentences of each option, over all verbs."""

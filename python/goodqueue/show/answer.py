@@ -112,7 +112,7 @@ class Answer:
     write: "Callable[[Path, str, Progress], UserError | None] | None" = None
     """Writes the report, if its room has one of its own, into a folder, with the command that asks again."""
     folder: str = ""
-    """What is written, in words: ``{}`` is the folder. If empty: report.html, its figures, and what is ``beside`` it."""
+    """What is written, in words: ``{}`` is the folder. If empty: report.html, figures, and what is ``beside`` it."""
 
     beside: Sequence[str] = ()
     """The files that stand beside report.html, to be named. If empty, ``files`` and results.json."""
