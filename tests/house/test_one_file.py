@@ -23,7 +23,7 @@ OWN = {"traffic": "crates/hosts/src/traffic", "hops": "crates/netsim/src/path"}
 
 ALLOWED: dict[str, set[str]] = {
     "bulk": {
-        "python/goodqueue/cli/run.py",  # an example in the help
+        "python/goodqueue/runs/question.py",  # an example in the help
         "python/goodqueue/traffic.py",  # `BULK`, the kind that competes for the link
         "crates/qdisc/src/sched/cake/diffserv.rs",  # cake's own name of a tin
         "python/goodqueue/search/worlds.py",  # the traffic of candidates
@@ -75,7 +75,6 @@ ALLOWED_HOPS: dict[str, set[str]] = {
         "python/goodqueue/cli",
         "python/goodqueue/engines/live",
         "python/goodqueue/calibrate/starting.py",
-        "python/goodqueue/api/advice.py",  # the kind of access link
         "python/goodqueue/advice",
         "python/goodqueue/engines/kernel/lab/plan.py",  # a field of the laboratory's hop
         "python/goodqueue/search/worlds.py",  # the links and wires of candidates

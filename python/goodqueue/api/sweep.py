@@ -119,7 +119,7 @@ class Sweep(showing.Shown):
         ``width`` (``"3.5in"``, ``"9cm"``, ``"slide"``), ``font`` (``"Times New Roman 9pt"``) and ``style`` are as in
         ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
-        from goodqueue.plot import sweep as drawing
+        from goodqueue.sweeps import drawing
 
         self._check(metric)
         if not self.axes:

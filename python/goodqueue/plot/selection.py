@@ -9,10 +9,10 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.scenario.lists import split
 from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
 from goodqueue.store import results
-from goodqueue.sweeps.grid import split
 
 SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}
 """The keys for short words that could mean several keys."""

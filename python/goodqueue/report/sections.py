@@ -15,7 +15,6 @@ from goodqueue.files import inputs
 from goodqueue.measures import metrics
 from goodqueue.pages import Figure, Part
 from goodqueue.plot import course, delay, ellipse, rows, style
-from goodqueue.plot import sweep as plots
 from goodqueue.plot.series import series
 from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
@@ -27,6 +26,7 @@ from goodqueue.show.run import run_tables
 from goodqueue.show.table import Column, Table, number
 from goodqueue.store import Store, results
 from goodqueue.studies import published, trivial, wording
+from goodqueue.sweeps import drawing as plots
 from goodqueue.sweeps import show
 from goodqueue.sweeps.result import Sweep
 

@@ -18,6 +18,7 @@ from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.record import Scenario
 from goodqueue.scenario import sources
+from goodqueue.scenario.lists import split
 
 QDISC = "bottleneck.qdisc"
 MIX = "traffic"
@@ -123,33 +124,6 @@ def with_mixes(along: Sequence[Axis], mixes: Sequence[Mix]) -> list[Axis]:
     if len(mixes) * math.prod(len(axis.values) for axis in along) > MOST:
         raise UserError(Option("mix"), f"the grid has more than {MOST} cells; accepted: fewer values")
     return [*along, Axis(MIX, tuple(mix.name for mix in mixes))]
-
-
-def split(text: str, origin: Place) -> list[str]:
-    """Split ``text`` at its commas, except those within quotes, brackets or braces.
-
-    Raises UserError if one of these is not closed.
-    """
-    parts, depth, quote = [""], 0, ""
-    for char in text:
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "\"'":
-            quote = char
-        elif char in "[{(":
-            depth += 1
-        elif char in "]})":
-            depth -= 1
-        if char == "," and not quote and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-        if depth < 0:
-            break
-    if quote or depth:
-        open_part = f"the quote {quote}" if quote else "a bracket"
-        raise UserError(origin, f"found {open_part} that has no partner; accepted: V1,V2, or a TOML value")
-    return parts
 
 
 def cells(
