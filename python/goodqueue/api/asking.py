@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from goodqueue import extras, options
+from goodqueue import extras
 from goodqueue import store as stores
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import Question
+from goodqueue.ask.readers import plain
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
@@ -184,32 +185,6 @@ def said(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     found = {name: plain(value) for name, value in given.items()}
     keys = {name.replace("__", "."): value for name, value in found.items() if name not in DECLARED}
     return {name: value for name, value in found.items() if name in DECLARED}, keys
-
-
-def whole(name: str, value: object, least: int | None = None, most: int = options.MOST) -> int:
-    """Return ``value``, a whole number: within `options.BOUNDS` if no bounds are given. Raises UserError."""
-    bounds = options.BOUNDS[name] if least is None else (least, most)
-    return options.whole(Option(name), plain(value), *bounds)
-
-
-def numbers(**given: int | None) -> None:
-    """Check numbers by name; None is not checked. Raises UserError."""
-    for name, value in given.items():
-        if value is not None:
-            whole(name, value)
-
-
-def plain(value: object) -> object:
-    """Return a number of numpy as a Python number, a path as text, and anything else unchanged."""
-    if isinstance(value, os.PathLike):
-        return str(os.fspath(value))
-    item = getattr(value, "item", None)
-    return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
-
-
-def word(name: str, value: object) -> str:
-    """Return ``value``, which must be text. Raises UserError."""
-    return options.text(Option(name), value)
 
 
 def words(name: str, value: object) -> list[str]:

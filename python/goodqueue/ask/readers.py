@@ -22,7 +22,9 @@ class Reader:
 
 
 def plain(value: object) -> object:
-    """Return a number of numpy as a Python number, and anything else unchanged."""
+    """Return a number of numpy as a Python number, a path as text, and anything else unchanged."""
+    if isinstance(value, os.PathLike):
+        return str(os.fspath(value))
     item = getattr(value, "item", None)
     return item() if callable(item) and getattr(value, "ndim", None) == 0 else value
 
