@@ -37,7 +37,8 @@ def _path(option: Option, value: Any) -> str:
 
 
 def _paths(option: Option, value: Any) -> tuple[str, ...]:
-    return tuple(_path(option, path) for path in ([value] if isinstance(value, str | os.PathLike) else value))
+    paths = value if isinstance(value, list | tuple) else [value]
+    return tuple(_path(option, path) for path in paths)
 
 
 def _flag(option: Option, value: Any) -> bool:
