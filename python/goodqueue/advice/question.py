@@ -1,6 +1,7 @@
 """What ``goodqueue advise`` and ``gq.advise`` ask."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from goodqueue.advice import framing
 from goodqueue.ask import shared
@@ -8,6 +9,11 @@ from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work
 from goodqueue.ask.readers import LISTED, PATH, PATHS, whole
 from goodqueue.measures import FIRST_SEED
+
+if TYPE_CHECKING:
+    from goodqueue.running import Progress
+    from goodqueue.show.answer import Answer
+    from goodqueue.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,15 +76,12 @@ class Advise(Question):
         """Return the runs of all lines. Raises UserError."""
         from goodqueue.advice import answer, checking, reading, trying, tuned
         from goodqueue.errors import UserError, quoted
-        from goodqueue.running import Progress
-        from goodqueue.show.answer import Answer
-        from goodqueue.store import Store
 
         if self.more and not self.flent:
             raise UserError("advise", f"found {quoted(self.more[0])} without --flent; accepted: --flent FILE...")
         household = reading.ask(self)
 
-        def carry_out(progress: Progress, _: Store | None) -> Answer:
+        def carry_out(progress: "Progress", _: "Store | None") -> "Answer":
             advice = trying.advise(household, self.workers, progress)
             if self.verify:
                 advice = checking.checked(advice, progress)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goodqueue import options
 from goodqueue.ask import shared
@@ -10,6 +10,11 @@ from goodqueue.ask.fields import argument, flag, option, scenario_options
 from goodqueue.ask.question import Question, Work
 from goodqueue.ask.readers import SCENARIO, Source, whole
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
+
+if TYPE_CHECKING:
+    from goodqueue.running import Progress
+    from goodqueue.show.answer import Answer
+    from goodqueue.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,12 +104,9 @@ class Run(Question):
         from goodqueue.capture import settle
         from goodqueue.engines import loads
         from goodqueue.files import inputs
-        from goodqueue.running import Progress
         from goodqueue.runs import answer
         from goodqueue.scenario import asked
         from goodqueue.show import notes
-        from goodqueue.show.answer import Answer
-        from goodqueue.store import Store
 
         (name,) = engines.parse(self.engine, several=False, linux=self.kernel)
         self._check()
@@ -114,7 +116,7 @@ class Run(Question):
             resolved = loads.resolve(base, file, origins)
             notes.warn(base, origins)
 
-        def carry_out(progress: Progress, _: Store | None) -> Answer:
+        def carry_out(progress: "Progress", _: "Store | None") -> "Answer":
             written = None
             with captured(self.trace, self.trace_at, self.trace_snap, engines.kind(name), self.force, read) as capture:
                 run = engines.threaded(name, self.threads) if capture is None else engines.traced(name, capture)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
@@ -10,6 +10,11 @@ from goodqueue.ask.question import Question, Work
 from goodqueue.ask.readers import PAIRS, SCENARIO, SETS, Source, whole
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import FIRST_SEED, SEEDS
+
+if TYPE_CHECKING:
+    from goodqueue.running import Progress
+    from goodqueue.show.answer import Answer
+    from goodqueue.store import Store
 
 HIGHEST_SEED = 2**63 - 1 - 10_000
 """The highest first seed. A store can then hold the last seed of a cell."""
@@ -83,15 +88,12 @@ class Sweep(Question):
 
         from goodqueue import executors
         from goodqueue.errors import warn
-        from goodqueue.running import Progress
-        from goodqueue.show.answer import Answer
-        from goodqueue.store import Store
         from goodqueue.sweeps import answer, carrying, plan
 
         planned = plan.of(self)
         execute = executors.parse(self.executor, self.workers, warn)
 
-        def carry_out(progress: Progress, store: Store | None) -> Answer:
+        def carry_out(progress: "Progress", store: "Store | None") -> "Answer":
             sweep, computed = carrying.carry_out(planned, store, execute, lambda _: nullcontext(progress), warn)
             return answer.of(sweep, self, store, computed)
 
