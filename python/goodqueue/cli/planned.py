@@ -63,11 +63,14 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
 
     Raises UserError if the store cannot be written.
     """
-    from goodqueue import store as stores
     from goodqueue.show import terminal
 
     origin = f"--store {store}"
-    kept = stores.create(Path(store), origin) if store is not None else None
+    kept = None
+    if store is not None:
+        from goodqueue import store as stores
+
+        kept = stores.create(Path(store), origin)
     with terminal.progress(label) as progress:
         try:
             return work(progress, kept)
