@@ -42,7 +42,9 @@ def test_every_page_has_a_kind_and_docs_holds_pages() -> None:
     names = [str(page.relative_to(DOCS)) for page in PAGES]
     assert len(names) > 100
     assert [name for name in names if name.partition("/")[0] not in KINDS and not beside(name)] == []
-    files = (path.relative_to(DOCS) for path in DOCS.rglob("*") if path.is_file() and path.suffix != ".md")
+    files = (
+        path.relative_to(DOCS) for path in DOCS.rglob("*") if path.is_file() and path.suffix not in (".md", ".pyc")
+    )
     assert [str(path) for path in files if path.parts[0] != "pictures"] == []
 
 

@@ -16,9 +16,9 @@ import needs
 from conftest import SCENARIO, TOML, Result
 from goodqueue import pages, running
 from goodqueue.comparison import figures
-from goodqueue.comparison.comparing import sections
 from goodqueue.plot.stored import Group
 from goodqueue.record import Scenario
+from goodqueue.report import sections
 from goodqueue.show.answer import Code, Findings, Section, Terms
 from goodqueue.show.table import Table
 

@@ -38,6 +38,7 @@ class Advise(Question):
 
     verb = "advise"
     report = "Write a report: a page, JSON, and the scenarios."
+    needs_figures = False
 
     more: tuple[str, ...] = argument(
         "FILE", "Further files of --flent.", reader=PATHS, is_optional=True, in_python=False

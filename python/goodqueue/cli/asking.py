@@ -32,7 +32,7 @@ def verb(question: type[Question]) -> Callable[..., None]:
         if question.needs_store:
             planned.check_beside(out, force, given.get("store"))
         else:
-            planned.check(out, force, [], *others.values())
+            planned.check(out, force, *others.values(), needs_figures=question.needs_figures)
         for path in others.values():
             output.check_file(path, force)
         with inputs.noted() as read:

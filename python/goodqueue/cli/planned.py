@@ -1,6 +1,6 @@
 """Code that verbs with ``--store`` share: options, checks of what is written, and executing the runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -21,20 +21,20 @@ Quick = Annotated[bool, typer.Option("--quick", help=shared.QUICK)]
 StoreDir = Annotated[str | None, typer.Option("--store", metavar="DIR", help=shared.STORE)]
 
 
-def check(out: str | None, force: bool, read: Sequence[Path], *others: str | None) -> bool:
-    """Return whether there is a folder ``out`` to write a page into. It must spare the files that were ``read``.
+def check(out: str | None, force: bool, *others: str | None, needs_figures: bool = True) -> None:
+    """Check the folder ``out`` that a page is written into, if any.
 
-    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written.
+    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written, or if it ``needs_figures``
+    and nothing here draws them.
     """
     from goodqueue.files import output
 
     options.check_force(force, out, *others)
     if out is None:
-        return False
+        return
     output.check(out, force)
-    extras.needed("matplotlib", f"--out {out}")
-    output.spare(out, read)
-    return True
+    if needs_figures:
+        extras.needed("matplotlib", f"--out {out}")
 
 
 def check_beside(out: str | None, force: bool, store: str | None) -> bool:
