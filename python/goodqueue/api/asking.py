@@ -129,11 +129,11 @@ WIDTH = 92
 def _documented(question: type[Question], returns: str) -> str:
     """Return the docstring of a question's function: the text of its help, in Python's words, and its arguments."""
     first, *others = question.text().split("\n\n")
-    paragraphs = [first, *(part for part in others if not part.startswith("Examples:"))]
+    paragraphs = [first, *(part for part in others if not part.startswith(("Examples:", "\b")))]
     fields = question.fields()
     stars = {name: "*" for name, field in fields.items() if field.is_argument and field.reader.repeats}
     listed = [
-        f"{stars.get(name, '')}{name}: {field.described()}"
+        f"{stars.get(name, '')}{name}: {field.described()} {field.reader.note}".rstrip()
         for name, field in fields.items()
         if field.in_python and field.of_scenario is None
     ]
@@ -141,8 +141,8 @@ def _documented(question: type[Question], returns: str) -> str:
     if any(field.of_scenario is not None for field in fields.values()):
         listed.append(f"**sets: {SETS}")
     parts = [
-        *(textwrap.fill(_in_python(paragraph), WIDTH) for paragraph in paragraphs),
-        _section("Args", [_in_python(line) for line in listed]),
+        *(textwrap.fill(_in_python(paragraph, question), WIDTH, break_on_hyphens=False) for paragraph in paragraphs),
+        _section("Args", [_in_python(line, question) for line in listed]),
         _section("Returns", [returns]),
         _section("Raises", ["UserError: An argument is refused. One line says what was found and what is accepted."]),
     ]
@@ -150,13 +150,25 @@ def _documented(question: type[Question], returns: str) -> str:
 
 
 def _section(title: str, lines: Sequence[str]) -> str:
-    wrapped = [textwrap.fill(line, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8) for line in lines]
+    wrapped = [
+        textwrap.fill(line, WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 8, break_on_hyphens=False)
+        for line in lines
+    ]
     return "\n".join([f"{title}:", *wrapped])
 
 
-def _in_python(text: str) -> str:
-    """Return ``text`` with options as arguments: ``--draw-seed`` becomes ``draw_seed``."""
-    return re.sub(r"--([a-z][a-z-]*)", lambda option: f"`{option[1].replace('-', '_')}`", text)
+def _in_python(text: str, question: type[Question]) -> str:
+    """Return ``text`` with options as arguments: ``--draw-seed`` becomes ``draw_seed``.
+
+    An option that the function has not, such as ``--json``, is the command's.
+    """
+
+    def written(option: re.Match[str]) -> str:
+        name = option[1].replace("-", "_")
+        field = question.fields().get(name)
+        return f"`{name}`" if field is not None and field.in_python else f"``goodqueue {question.verb} {option[0]}``"
+
+    return re.sub(r"--([a-z][a-z-]*)", written, text)
 
 
 def _with_options(doc: str) -> str:

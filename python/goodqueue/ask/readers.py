@@ -19,6 +19,8 @@ class Reader:
     """The type of what a caller in Python may give, as a signature shows it."""
     repeats: bool = False
     """Whether the option may be given several times."""
+    note: str = ""
+    """A sentence of Python's help: what else a caller may give."""
 
 
 def plain(value: object) -> object:
@@ -86,18 +88,20 @@ def whole(least: int, most: int = options.MOST) -> Reader:
 Source = str | dict[str, Any]
 """A scenario: the path of its file, or its tables."""
 
-SCENARIO = Reader(_scenario, "str | os.PathLike[str] | Mapping[str, Any]")
+SCENARIO = Reader(
+    _scenario, "str | os.PathLike[str] | Mapping[str, Any]", note="A path, or the tables of a scenario as a dict."
+)
 TEXT = Reader(options.text, "str")
 PATH = Reader(_path, "str | os.PathLike[str]")
 PATHS = Reader(_paths, "str | os.PathLike[str] | Sequence[str | os.PathLike[str]]", repeats=True)
 FLAG = Reader(_flag, "bool")
 TEXTS = Reader(_texts, "str | Sequence[str]", repeats=True)
 """Texts: the option may be repeated, and Python takes a text or a list."""
-SETS = Reader(_sets, "Mapping[str, Any]", repeats=True)
+SETS = Reader(_sets, "Mapping[str, Any]", repeats=True, note='A dict: {"path.rtt": ["5ms", "50ms"]}.')
 """Keys of a scenario: ``KEY=VALUE``, repeated; in Python a dict of values, which stay as they are."""
 OPTIONS = Reader(_options, "Any")
 """Options of a scenario by name. `scenario.asked` reads their values."""
-PAIRS = Reader(_pairs, "Mapping[str, Any] | Sequence[str]", repeats=True)
+PAIRS = Reader(_pairs, "Mapping[str, Any] | Sequence[str]", repeats=True, note='Or a dict: {"NAME": "VALUE"}.')
 """``KEY=VALUE``, repeated. Python takes a dict, too; several values of a key are joined by commas."""
-LISTED = Reader(_listed, "str | Sequence[str]")
+LISTED = Reader(_listed, "str | Sequence[str]", note="Or a list.")
 """A list in one text, with commas. Python takes a list, too."""

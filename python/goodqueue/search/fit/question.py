@@ -22,7 +22,12 @@ def _observed(option: Option, value: Any) -> tuple[str, ...]:
     )
 
 
-OBSERVED = Reader(_observed, "Mapping[str, float | tuple[float, float]] | Sequence[str]", repeats=True)
+OBSERVED = Reader(
+    _observed,
+    "Mapping[str, float | tuple[float, float]] | Sequence[str]",
+    repeats=True,
+    note='Or a dict, with the error of a number beside it: {"goodput_mbps": (9.4, 0.1)}.',
+)
 
 
 @dataclass(frozen=True, kw_only=True)
