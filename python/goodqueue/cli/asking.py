@@ -122,14 +122,17 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
     from goodqueue import pages
     from goodqueue.files import output
     from goodqueue.show import terminal
+    from goodqueue.show.answer import Picture, flat
 
     with terminal.progress("figures and page") as progress:
         place, failed = output.write(
             out, force, lambda folder: pages.write(folder, answer, asked.verb, asked.command(), progress)
         )
     data = answer.beside or [*answer.files, "results.json"]
-    *more, last = ["its figures", *data]
-    whole = answer.folder or f"{{}}/report.html, with {', '.join(more)} and {last} beside it"
+    has_figures = answer.write is not None or any(isinstance(part, Picture) for part in flat(answer.parts))
+    *more, last = [*(["its figures"] if has_figures else []), *data]
+    listed = f"{', '.join(more)} and {last}" if more else last
+    whole = answer.folder or f"{{}}/report.html, with {listed} beside it"
     words = f"{place}/{' and '.join(data)}" if failed else whole.format(place)
     return words, failed or (output.appeared(out, place, force=force) if place != out else None)
 
