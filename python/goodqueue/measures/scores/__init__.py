@@ -69,7 +69,7 @@ def _qoo(name: str, direction: str, record: Record) -> float | None:
 
 def _aim(use: str, record: Record) -> float | None:
     added = [delay(direction, "p50")(record) for direction in DIRECTIONS]
-    lost = [loss for way in DIRECTIONS if (loss := queue_number(way, "drop_percent")(record)) is not None]
+    lost = [loss for direction in DIRECTIONS if (loss := queue_number(direction, "drop_percent")(record)) is not None]
     measured = aim.Measured(
         latency=base_ms(record),
         increase=max((one for one in added if one is not None), default=None),

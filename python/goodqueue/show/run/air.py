@@ -12,7 +12,7 @@ def tables(record: Record) -> list[Table]:
     rows = [
         {
             "station": station["name"],
-            "way": direction,
+            "direction": direction,
             "airtime\n%": number(one["airtime_percent"]),
             "rate\nMbit/s": number(one["rate_mbps"]),
             "frames per\naggregate": number(one["aggregate_frames"]),
@@ -31,4 +31,4 @@ def tables(record: Record) -> list[Table]:
         f"on the air {busy} % of the time, without collisions; {collided} % of the transmissions collided",
         "delay: from a packet's arrival at its sender's queue until it was delivered",
     ]
-    return [Table.of("Air", rows, notes, ("station", "way"), names=2)]
+    return [Table.of("Air", rows, notes, ("station", "direction"), names=2)]

@@ -9,6 +9,9 @@ from goodqueue.show.table import Table, count, decimals, number
 MANY = 12
 """If there are more flows than this, they are shown by kind, not one by one."""
 
+DIRECTION = "direc-\ntion"
+"""The heading of a flow's direction: in two lines, so that a flow's row keeps its columns on 80 characters."""
+
 
 def tables(record: Record) -> list[Table]:
     """Return the table of the flows, if there are any."""
@@ -24,7 +27,7 @@ def _flows(record: Record) -> Table:
     rows = [
         {
             "flow": flow["name"],
-            "way": flow["direction"],
+            DIRECTION: flow["direction"],
             "cc": flow.get("cc") or "–",
             "goodput\nMbit/s": number(flow["goodput_mbps"], max(2, digits)),
             **rtt_cells(flow.get("rtt_ms")),
@@ -35,7 +38,7 @@ def _flows(record: Record) -> Table:
         }
         for flow in flows
     ]
-    return Table.of("Flows", rows, _fairness(record), ("flow", "way", "cc"))
+    return Table.of("Flows", rows, _fairness(record), ("flow", DIRECTION, "cc"))
 
 
 def rtt_cells(rtt_ms: Delay | None) -> dict[str, str]:
@@ -58,7 +61,7 @@ def _by_kind(record: Record) -> Table:
         rows.append(
             {
                 "kind": kind,
-                "way": direction,
+                DIRECTION: direction,
                 "cc": cc,
                 "flows": str(len(flows)),
                 "goodput\nsum Mbit/s": number(sum(goodputs), 2),
@@ -72,7 +75,7 @@ def _by_kind(record: Record) -> Table:
             }
         )
     title = f"Flows by kind ({len(record['flows'])} flows)"
-    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", "way", "cc"), names=3)
+    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", DIRECTION, "cc"), names=3)
 
 
 def _fairness(record: Record) -> list[str]:

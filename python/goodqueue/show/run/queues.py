@@ -73,7 +73,7 @@ def _wires(record: Record) -> Table:
     rows = [
         {
             "hop": hop["name"],
-            "way": hop["direction"],
+            "direction": hop["direction"],
             "offered\npackets": count(hop["packets"]["offered"]),
             "lost\n%": number(hop.get("loss_percent"), 2),
             "dupli-\ncated": count(hop["packets"].get("duplicated")),
@@ -82,4 +82,4 @@ def _wires(record: Record) -> Table:
     ]
     there = {hop["kind"] for hop in others}
     named = " and ".join(kind.plural for kind in hops.kinds().values() if kind.name in there)
-    return Table.of(f"Hops: {named}", rows, texts=("hop", "way"), names=2)
+    return Table.of(f"Hops: {named}", rows, texts=("hop", "direction"), names=2)
