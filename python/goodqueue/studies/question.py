@@ -1,12 +1,18 @@
 """What ``goodqueue study`` asks."""
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work
 from goodqueue.ask.readers import PATH, TEXTS
 from goodqueue.errors import Option, UserError
+
+if TYPE_CHECKING:
+    from goodqueue.running import Progress
+    from goodqueue.show.answer import Answer
+    from goodqueue.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +70,11 @@ class Study(Question):
         plan = planning.plan(
             study, chosen, self.quick, self.seeds, engine, self.reconstructed or self.fit, self.workers
         )
-        draw = figures.own(study.folder) if self.is_drawn else None
-        return Work(
-            f"{len(plan.scenarios)} runs",
-            lambda progress, store: answer.of(
-                outcome.carry_out(plan, chosen, self.workers, progress, store, warn), draw
-            ),
-        )
+
+        def carry_out(progress: "Progress", store: "Store | None") -> "Answer":
+            draw = (
+                figures.own(study.folder) if self.is_drawn else None
+            )  # its code runs when nothing is refused any more
+            return answer.of(outcome.carry_out(plan, chosen, self.workers, progress, store, warn), draw)
+
+        return Work(f"{len(plan.scenarios)} runs", carry_out)
