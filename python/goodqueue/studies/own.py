@@ -31,7 +31,7 @@ def computations(folder: Path) -> dict[str, Computation]:
 def module(path: Path) -> ModuleType:
     """Return the module in the file ``path``, which may import the other one of its folder (``from .numbers import``).
 
-    The code runs anew with each call. Raises UserError.
+    The code runs anew with each call, and leaves no file in the folder. Raises UserError.
     """
     foreign.check(str(path))
     package = f"goodqueue_study_{sha256(bytes(path.parent.resolve())).hexdigest()[:16]}"
@@ -45,8 +45,12 @@ def module(path: Path) -> ModuleType:
     assert spec.loader is not None
     found = module_from_spec(spec)
     sys.modules[spec.name] = found
-    with foreign.running(lambda error: blame(path, "cannot be imported:", error)):
-        spec.loader.exec_module(found)
+    writes_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # the folder is the user's
+    try:
+        with foreign.running(lambda error: blame(path, "cannot be imported:", error)):
+            spec.loader.exec_module(found)
+    finally:
+        sys.dont_write_bytecode = writes_bytecode
     return found
 
 
