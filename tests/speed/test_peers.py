@@ -253,7 +253,9 @@ def test_the_peers_that_are_installed_fill_the_link() -> None:
 
 @pytest.mark.needs("ns2")
 @pytest.mark.parametrize(
-    ("case", "seconds", "least"), [(0, 100, 75), (1, 20, 90), (2, 4, 90), (3, 2, 90)], ids=["i", "ii", "iii", "iv"]
+    ("case", "seconds", "least"),
+    [(0, 100, 75), (1, 20, 90), (2, 4, 90), pytest.param(3, 2, 90, marks=pytest.mark.long)],
+    ids=["i", "ii", "iii", "iv"],
 )
 def test_a_monitor_changes_nothing_in_ns2(case: int, seconds: float, least: float) -> None:
     """Its cost is that of measuring only if both simulate the same, and the case: packets, RTT and queue.
