@@ -13,7 +13,7 @@ from goodqueue import extras
 from goodqueue import store as stores
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import Question
-from goodqueue.ask.readers import plain
+from goodqueue.ask.readers import PATH, plain
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
@@ -199,27 +199,11 @@ def said(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     return {name: value for name, value in found.items() if name in DECLARED}, keys
 
 
-def words(name: str, value: object) -> list[str]:
-    """Return ``value`` as a list: one text, several, or None for none. Raises UserError."""
-    found = [] if value is None else [value] if isinstance(value, str) else value
-    if not isinstance(found, Sequence) or not all(isinstance(one, str) for one in found):
-        raise UserError(name, f"found {quoted(value)}; accepted: text, or a list of texts")
-    return list(found)
-
-
-def place(name: str, value: object) -> str:
-    """Return ``value``, which must be a path. Raises UserError."""
-    found = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    if not isinstance(found, str):
-        raise UserError(name, f"found {quoted(value)}; accepted: a path")
-    return found
-
-
 def kept(store: object) -> stores.Store | None:
     """Return the store in the folder ``store``, made if it is new. None if ``store`` is None. Raises UserError."""
     if store is None:
         return None
-    folder = place("store", store)
+    folder = PATH.read(Option("store"), store)
     return stores.create(Path(folder), f"store {folder}")
 
 

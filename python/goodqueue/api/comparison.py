@@ -143,7 +143,7 @@ class Comparison(showing.Shown):
                 raise UserError("plot", f"found {quoted(kind)}; accepted: {', '.join((*figures.KINDS, *KINDS))}")
             records = [record for entry in self.result.entries for record in entry.records]
             with showing.looking(width, font, style):
-                return showing.drawn(kind, records, asking.words("metric", metric), title)
+                return showing.drawn(kind, records, showing.metrics(metric), title)
         if metric is not None or title:
             raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
         with showing.looking(width, font, style):

@@ -157,7 +157,7 @@ class Run(showing.Shown):
         ``goodqueue plot``. A figure also follows a matplotlibrc, and what a notebook sets in ``matplotlib.rcParams``.
         """
         with showing.looking(width, font, style):
-            return showing.drawn(kind, [self.record], asking.words("metric", metric), title)
+            return showing.drawn(kind, [self.record], showing.metrics(metric), title)
 
     @asking.in_words_of_python
     def save(self, path: str | os.PathLike[str], force: bool = False) -> None:

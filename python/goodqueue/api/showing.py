@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, redirect_stdout
 from typing import TYPE_CHECKING
 
+from goodqueue.ask.readers import TEXTS
+from goodqueue.errors import Option
 from goodqueue.show.answer import Part, flat
 from goodqueue.show.table import Table
 
@@ -51,6 +53,12 @@ def looking(width: str | None, font: str | None, style: str | None) -> AbstractC
     from goodqueue.plot import wishes
 
     return wishes.applied(wishes.of(width, font, style))
+
+
+def metrics(metric: str | Sequence[str] | None) -> Sequence[str]:
+    """Return the names of metrics that a caller gives: one, several, or None for none. Raises UserError."""
+    names: Sequence[str] = () if metric is None else TEXTS.read(Option("metric"), metric)
+    return names
 
 
 def drawn(kind: str, records: Sequence["Record"], metric: Sequence[str], title: str) -> "Figure":

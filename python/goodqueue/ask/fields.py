@@ -40,6 +40,7 @@ class Field:
     in_python: bool = True
     """Whether Python has it. What a caller can do without, such as ``--set`` beside a dict, it has not."""
     on_command_line: bool = True
+    """Whether the command line has it."""
     of_scenario: Mapping[str, str] | None = None
     """The options of a scenario (`options.DECLARED`) that this one field stands for, with what holds without them."""
 

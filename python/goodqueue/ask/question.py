@@ -3,14 +3,13 @@
 import dataclasses
 import inspect
 import json
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from goodqueue import options
 from goodqueue.ask.fields import KEY, Field
-from goodqueue.errors import Option, UserError
-from goodqueue.options import DECLARED
+from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
     from goodqueue.running import Progress
@@ -86,32 +85,26 @@ class Question:
 
         What has its default is left out, and what does not change an answer: the store and the number of workers.
         """
-        words, defaults = ["goodqueue", self.verb], self.defaults()
+        words, said, defaults = [self.verb], dict[str, list[Any]](), self.defaults()
         for name, field in self.fields().items():
             value = getattr(self, name)
             if field.of_scenario is not None:
                 for option, given in value.items():
-                    if option in field.of_scenario:
-                        words += _said(str(Option(option)), given)
-                    else:
-                        words += ["--set", f"{DECLARED[option].key}={given}"]
+                    is_known = option in field.of_scenario
+                    key, word = (option, given) if is_known else ("set", f"{options.DECLARED[option].key}={given}")
+                    said.setdefault(key, []).append(word)
             elif name not in UNSAID and value != defaults.get(name, MISSING):
-                option = "" if field.is_argument else str(field.option(name))
-                for given in _assigned(value) if field.reader.repeats else [value]:
-                    words += _said(option, given)
-        return shlex.join(words)
+                values = list(_assigned(value)) if field.reader.repeats else [value]
+                if field.is_argument:
+                    words += [str(each) for each in values if each is not None]
+                else:
+                    said.setdefault(field.name or name, []).extend(values)
+        return options.command(*words, **said)
 
     @classmethod
     def text(cls) -> str:
         """Return the text of the help, without indents."""
         return inspect.getdoc(cls) or ""
-
-
-def _said(option: str, value: Any) -> list[str]:
-    """Return the words for one value. None and False are no words, and True is the option alone."""
-    if value is None or value is False:
-        return []
-    return [*([option] if option else []), *([] if value is True else [str(value)])]
 
 
 def _assigned(value: Any) -> Sequence[Any]:

@@ -19,7 +19,7 @@ QUICK = "Shorter runs, fewer seeds: a look, in seconds."
 """The sentence of ``--quick``."""
 
 FIRST = "The first seed."
-"""The sentence of ``--seed, where several seeds follow``."""
+"""The sentence of ``--seed`` where several seeds follow."""
 
 ENGINE = "sim, kernel (Linux's own), or live (its TCP on our path)."
 """The sentence of ``--engine``."""

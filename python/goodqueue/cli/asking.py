@@ -10,7 +10,7 @@ import typer
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Described, Force, Json, Latex, check_format
+from goodqueue.cli.options import Described, Force, Json, Latex, Said, check_format
 from goodqueue.errors import Option, warn
 
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def verb(question: type[Question]) -> Callable[..., None]:
 
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
-        expanded = {group: {name: given.pop(name) for name in names} for group, names in groups.items()}
-        asked = question.read(given | expanded)
+        asked = question.read(given)
         others = {name: path for name in question.writes if (path := getattr(asked, name)) is not None}
         if question.needs_store:
             planned.check_beside(out, force, given.get("store"))
@@ -44,8 +43,6 @@ def verb(question: type[Question]) -> Callable[..., None]:
             output.write_file(path, force, answer.also[name])
         show(asked, answer, out, force=force, form="json" if json else "latex" if latex else "")
 
-    groups = {name: field.of_scenario for name, field in question.fields().items() if field.of_scenario is not None}
-
     parameters = list(_parameters(question))
     ask.__name__ = question.verb
     ask.__doc__ = question.text().replace("\n\nExamples:\n", "\n\n\b\nExamples:\n")
@@ -58,9 +55,9 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     """Yield the parameters of which typer makes arguments and options, in the order of the help."""
     fields, defaults = question.fields(), question.defaults()
     for name, field in fields.items():
-        if field.of_scenario is not None:
-            yield from Described(tuple(field.of_scenario), dict(field.of_scenario)).parameters()
-        elif name not in UNSAID and field.on_command_line:
+        if field.of_scenario:
+            yield _keyword(name, Annotated[Said, Described(tuple(field.of_scenario), dict(field.of_scenario))])
+        elif field.of_scenario is None and name not in UNSAID and field.on_command_line:
             yield _parameter(name, field, defaults.get(name, MISSING))
     if question.report:
         out = Annotated[str | None, typer.Option("--out", metavar="DIR", help=question.report)]

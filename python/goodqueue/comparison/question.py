@@ -67,7 +67,7 @@ class Compare(Question):
         "QDISC", "The qdisc from which the others differ.", otherwise="the first", completes="qdisc"
     )
     correct: str | None = shared.correct()
-    effect: bool = flag(shared.EFFECT)
+    effect: bool = flag(shared.EFFECT, in_python=False)
     keys: Sequence[str] | Mapping[str, Any] = shared.keys()
     engine: str = shared.engines()
     kernel: str | None = shared.kernels()

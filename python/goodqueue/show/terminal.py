@@ -113,17 +113,11 @@ def print_table(table: "Table") -> None:
     console.print()
 
 
-class Bold(str):
-    """A heading among the parts of `show`."""
-
-    __slots__ = ()
-
-
 def show(parts: "Iterable[str | Table]") -> None:
     """Print ``parts`` one after the other: texts as paragraphs, and tables."""
     for part in parts:
         if isinstance(part, str):
-            say(part, style="bold" if isinstance(part, Bold) else "")
+            say(part)
         else:
             print_table(part)
 

@@ -76,7 +76,7 @@ class Sweep(Question):
         "KEY=VALUE", "What all others are compared with: path.rtt=10ms.", otherwise="the first qdisc"
     )
     correct: str | None = shared.correct()
-    effect: bool = flag(shared.EFFECT)
+    effect: bool = flag(shared.EFFECT, in_python=False)
     engine: str = shared.engine()
     executor: str = option("WHERE", "local, or dask://HOST:PORT, a Dask scheduler.", "local")
     store: str | None = shared.store()
