@@ -5,6 +5,7 @@ its function, so that ``--help`` and small runs stay fast.
 """
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -86,14 +87,13 @@ class Grouped(typer.core.TyperGroup):
     """The command, whose help lists the verbs by group."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write one section per group."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        width = formatter.width - 6 - max(map(len, commands))
-        for group, names in GROUPS.items():
-            rows = [(name, command.get_short_help_str(width)) for name in names if (command := commands.get(name))]
-            if rows:
-                with formatter.section(group):
-                    formatter.write_dl(rows, col_max=max(map(len, commands)))
+        """Write one section per group. A verb's sentence needs its docstring only, so its options are not made."""
+        longest = max(map(len, VERBS))
+        width = formatter.width - 6 - longest
+        for group, verbs in GROUPS.items():
+            commands = [typer.core.TyperCommand(name, help=_text(_declared(where))) for name, where in verbs.items()]
+            with formatter.section(group):
+                formatter.write_dl([(one.name, one.get_short_help_str(width)) for one in commands], col_max=longest)
 
 
 RENAMED = {"--out": "--store", "--seed": "--draw-seed"}
@@ -110,6 +110,10 @@ MOVED = {
 """Options of verbs that are sub-commands now, with what is typed today."""
 
 
+NO_VERB = ([], ["-h"], ["--help"], ["--version"])
+"""The words of a command line that asks for no verb, so that none is made."""
+
+
 def _version(asked: bool) -> None:
     if asked:
         from goodqueue._goodqueue import VERSION
@@ -124,18 +128,23 @@ def _root(
     pass
 
 
-def _verb(where: str) -> Any:
-    """Return the function of a verb, or the typer of several: `VERBS` says where it is."""
+def _declared(where: str) -> Any:
+    """Return what declares a verb: a question, a function, or the typer of several. `VERBS` says where it is."""
     module, is_question, question = where.partition(":")
     if is_question:
-        return asking.verb(getattr(import_module(f"goodqueue.{module}"), question))
+        return getattr(import_module(f"goodqueue.{module}"), question)
     module, _, function = where.partition(".")
     return getattr(import_module(f"goodqueue.cli.{module}"), function)
 
 
+def _text(verb: Any) -> str:
+    """Return the text of a verb's help."""
+    return str(verb.info.help) if isinstance(verb, typer.Typer) else inspect.getdoc(verb) or ""
+
+
 @functools.cache
 def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
-    """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms, since their modules are imported."""
+    """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms: their options are made."""
     app = typer.Typer(
         cls=Grouped,
         help=HELP,
@@ -147,11 +156,11 @@ def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
     )
     app.callback()(_root)
     for name in verbs:
-        verb = _verb(VERBS[name])
+        verb = _declared(VERBS[name])
         if isinstance(verb, typer.Typer):
             app.add_typer(verb, name=name)
         else:
-            app.command(name)(options.prepared(verb))
+            app.command(name)(options.prepared(asking.verb(verb) if isinstance(verb, type) else verb))
     return typer.main.get_command(app)
 
 
@@ -181,7 +190,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments[:1] == ["--version"]:
+    if arguments in NO_VERB:
         verbs: tuple[str, ...] = ()
     else:
         verbs = (arguments[0],) if arguments and arguments[0] in VERBS else tuple(VERBS)
