@@ -1,12 +1,11 @@
 """What ``goodqueue advise`` and ``gq.advise`` ask."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.advice import framing
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import LISTED, PATH, PATHS, whole
 from goodqueue.measures import FIRST_SEED
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from goodqueue.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Advise(Question):
     """Say which tc lines to type on a link, and what they change.
 

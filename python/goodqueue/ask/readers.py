@@ -2,15 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goodqueue import options
 from goodqueue.errors import Option, UserError, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """Reads the values of a field."""
 
     read: Callable[[Option, Any], Any]

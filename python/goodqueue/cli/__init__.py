@@ -86,7 +86,7 @@ VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items
 class Grouped(typer.core.TyperGroup):
     """The command, whose help lists the verbs by group."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the signature is typer's
         """Write one section per group. A verb's sentence needs its docstring only, so its options are not made."""
         longest = max(map(len, VERBS))
         width = formatter.width - 6 - longest
@@ -110,7 +110,7 @@ MOVED = {
 """Options of verbs that are sub-commands now, with what is typed today."""
 
 
-NO_VERB = ([], ["-h"], ["--help"], ["--version"])
+NO_VERB: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
 """The words of a command line that asks for no verb, so that none is made."""
 
 

@@ -5,7 +5,6 @@ core knows. Rows with the same Circuit ID are one subscriber. Sites whose childr
 site gives its children to the site above it. Source: LibreQoS 2.2, and its example files.
 """
 
-import csv
 import io
 from collections.abc import Iterator, Mapping
 from ipaddress import AddressValueError, IPv4Interface, NetmaskValueError
@@ -139,6 +138,8 @@ def subscribers(file: Path, names: set[str] | None, pipes: bool = True) -> list[
 
 def rows(file: Path, pipes: bool = True) -> Iterator[tuple[int, Mapping[str, str]]]:
     """Yield the number of each row's line, and its cells by the name of their column."""
+    import csv
+
     text = inputs.read_text(file, MOST_BYTES, ACCEPTED, pipes).removeprefix("\ufeff")
     reader = csv.reader(io.StringIO(text), strict=True)
     headings: list[str] = []

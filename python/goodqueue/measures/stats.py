@@ -5,7 +5,6 @@ so they are compared seed by seed (common random numbers): the variation that bo
 """
 
 import math
-import statistics
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -155,6 +154,8 @@ def median(values: Sequence[float]) -> Median | None:
     """
     if not values:
         return None
+    import statistics
+
     middle = statistics.median(values)
     if min(values) == max(values):
         return Median(middle, middle, middle, len(values))

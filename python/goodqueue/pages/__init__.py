@@ -1,7 +1,7 @@
 """Writes HTML pages: a title over sections, tables, figures and text, in one style. A page stands alone in one file."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -115,7 +115,7 @@ def _with_figures(drawn: dict[str, Figure], parts: Iterable[answers.Part]) -> "I
         elif isinstance(part, Distributions):
             continue
         elif isinstance(part, Section):
-            yield replace(part, parts=list(_with_figures(drawn, part.parts)))
+            yield part._replace(parts=list(_with_figures(drawn, part.parts)))
         else:
             yield part
 

@@ -1,13 +1,12 @@
 """What ``goodqueue run`` and ``gq.run`` ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import options
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import SCENARIO, Source, whole
 from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from goodqueue.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Run(Question):
     """Run one scenario and show what it measured.
 

@@ -1,14 +1,12 @@
 """What ``goodqueue suite`` and ``gq.suite`` ask."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, TEXTS
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Suite(Question):
     """Run a standard's tests and print a pass sheet.
 
