@@ -14,7 +14,14 @@ from goodqueue.errors import Option, Part, UserError, quoted, worded
 MOST = 2**63 - 1
 """The largest whole number of an option."""
 
-BOUNDS = {"seed": (0, MOST), "seeds": (1, 10_000), "workers": (1, 4096), "threads": (1, 256)}
+BOUNDS = {
+    "seed": (0, MOST),
+    "seeds": (1, 10_000),
+    "workers": (1, 4096),
+    "threads": (1, 256),
+    # From the headers of Ethernet, IPv4 and TCP without options to more than any packet has.
+    "trace_snap": (54, 65536),
+}
 """The least and the most of the numbers that several verbs and functions take."""
 
 Read = Callable[[Option, Any], Any]

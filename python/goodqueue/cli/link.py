@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
 from goodqueue.cli.options import Force, Json, Said, Sets, described, whole
 from goodqueue.errors import warn
 
@@ -42,7 +41,7 @@ def link(
     trace_snap: Annotated[
         int | None,
         typer.Option(
-            parser=whole("trace_snap", LEAST_BYTES, WHOLE_BYTES),
+            parser=whole("trace_snap"),
             metavar="BYTES",
             help="Keep only the first BYTES of each packet. [all]",
         ),

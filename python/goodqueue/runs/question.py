@@ -8,7 +8,6 @@ from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
 from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import SCENARIO, Source, whole
-from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
 
 if TYPE_CHECKING:
     from goodqueue.running import Progress
@@ -85,7 +84,7 @@ class Run(Question):
     trace_snap: int | None = option(
         "BYTES",
         "Keep only the first BYTES of each packet.",
-        reader=whole(LEAST_BYTES, WHOLE_BYTES),
+        reader=whole(*options.BOUNDS["trace_snap"]),
         otherwise="all, so that checksums can be checked",
         in_python=False,
     )
