@@ -7,8 +7,6 @@ core knows. Source: LibreQoS 1.4 to 2.2 and its example files, whose rules `devi
 from pathlib import Path
 from typing import Any
 
-from goodqueue.files.libreqos import devices, network
-
 KEY = "isp"
 DEVICES, NETWORK, TRAFFIC = "devices", "network", "traffic"
 
@@ -35,6 +33,8 @@ def expanded(scenario: dict[str, Any], says_more: bool = False) -> dict[str, Any
         or set(table) - {DEVICES, NETWORK, TRAFFIC}
     ):
         return scenario
+    from goodqueue.files.libreqos import devices, network  # few scenarios need them
+
     bottleneck = scenario.get("bottleneck")
     link = bottleneck if isinstance(bottleneck, dict) else {}
     sites = None
