@@ -179,7 +179,8 @@ fn networks_of_two_subscribers_may_not_overlap() {
     ]);
     let expanded = Scenario::from_json(&scenario.to_string()).unwrap().expanded();
     let traffic = serde_json::to_value(expanded).unwrap()["traffic"].clone();
-    let hosts: Vec<_> = traffic.as_array().unwrap().iter().filter_map(|table| table["host"].as_str()).collect();
+    let hosts: Vec<_> =
+        traffic.as_array().unwrap().iter().filter_map(|table| table["host"].as_str()).collect();
     assert!(hosts.contains(&"100.64.0.4") && !hosts.contains(&"100.64.0.2"), "{hosts:?}"); // that of b
     scenario["subscriber"][2]["addresses"] = json!(["100.64.0.3"]);
     let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();

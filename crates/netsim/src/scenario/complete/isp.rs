@@ -91,8 +91,7 @@ const ADDRESSES_KEY: Key<Addresses> =
     Key::derived("addresses", "the next of 100.64.0.0/10", "[\"100.64.0.1\"]")
         .help("the IPv4 addresses of one subscriber, or networks. The traffic uses them in turn")
         .source("RFC 6598");
-pub(in crate::scenario) const KEYS: &[&dyn AnyKey] =
-    &[
+pub(in crate::scenario) const KEYS: &[&dyn AnyKey] = &[
     &NAME,
     &COUNT,
     &PLAN,

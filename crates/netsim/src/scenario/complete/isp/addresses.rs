@@ -22,7 +22,8 @@ pub(super) fn address(
         let (before, after) = taken.split_at_mut(at);
         let ([.., one], [other, ..]) = (before, after) else { break };
         if one.last >= other.first && one.place != other.place {
-            let found = format!("{}, which lies in {} of subscriber[{}]", other.text(), one.text(), one.place);
+            let found =
+                format!("{}, which lies in {} of subscriber[{}]", other.text(), one.text(), one.place);
             return refuse(&tables[other.place].key("addresses"), found, "addresses of its own");
         }
         other.last = other.last.max(one.last); // of two networks of one subscriber, one may lie in the other
