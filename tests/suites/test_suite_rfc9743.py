@@ -141,7 +141,9 @@ def test_a_standard_is_not_held_against_itself(suite: Suite) -> None:
 
 
 def test_json_has_the_rows(goodqueue: Command) -> None:
-    result = goodqueue("suite", "rfc9743", "bbr", "--only", "7.2", "--only", "7.6", "--quick", "--json", "--fail-on", "none")
+    result = goodqueue(
+        "suite", "rfc9743", "bbr", "--only", "7.2", "--only", "7.6", "--quick", "--json", "--fail-on", "none"
+    )
     assert (result.status, result.err) == (0, "")
     found = json.loads(result.out)
     assert (found["tests"], found["tested"], found["beside"]) == ("cc", ["bbr"], ["cubic", "reno"])

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import Result, spawn
+from goodqueue import extras
 from goodqueue.engines import identity
 from goodqueue.errors import UserError
 from goodqueue.executors import cluster, fleet
@@ -288,7 +289,7 @@ def test_a_worker_of_another_build_refuses(monkeypatch: pytest.MonkeyPatch, scen
 def test_without_the_package_a_line_says_what_installs_it(
     here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
+    monkeypatch.setattr(extras, "has", lambda package: package != "distributed")
     found = goodqueue(*GRID, "--executor", "dask://127.0.0.1:1")
     assert found.status == 2
-    assert found.err.endswith("needs dask.distributed; accepted: local, or install goodqueue[dask]\n")
+    assert found.err.endswith("needs distributed; accepted: pip install distributed\n")

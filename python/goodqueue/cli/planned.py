@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from goodqueue import extras
 from goodqueue.ask import shared
 from goodqueue.cli import options
 from goodqueue.errors import UserError
@@ -21,20 +20,16 @@ Quick = Annotated[bool, typer.Option("--quick", help=shared.QUICK)]
 StoreDir = Annotated[str | None, typer.Option("--store", metavar="DIR", help=shared.STORE)]
 
 
-def check(out: str | None, force: bool, *others: str | None, needs_figures: bool = True) -> None:
+def check(out: str | None, force: bool, *others: str | None) -> None:
     """Check the folder ``out`` that a page is written into, if any.
 
-    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written, or if it ``needs_figures``
-    and nothing here draws them.
+    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written.
     """
     from goodqueue.files import output
 
     options.check_force(force, out, *others)
-    if out is None:
-        return
-    output.check(out, force)
-    if needs_figures:
-        extras.needed("matplotlib", f"--out {out}")
+    if out is not None:
+        output.check(out, force)
 
 
 def check_beside(out: str | None, force: bool, store: str | None) -> bool:
