@@ -45,6 +45,7 @@ def test_each_study_and_suite_is_cited_with_its_year_and_its_doi(goodqueue: Comm
         "  year         = {2014},",
         "  doi          = {10.1007/978-3-319-13488-8_17},",
     ]
+    assert "  url          = {https://www.rfc-editor.org/rfc/rfc7928}," in entries["rfc7928"].splitlines()
     assert "doi" not in entries["hoiland2017"], "USENIX gives none"
     refused = goodqueue("cite", "schwardman2014")
     assert (refused.status, refused.out) == (2, "")

@@ -10,6 +10,12 @@ from goodqueue.cli import words
 if TYPE_CHECKING:
     from pathlib import Path
 
+ADDRESSES = (
+    (r"RFC (\d+)", "https://www.rfc-editor.org/rfc/rfc{}"),
+    (r"(draft-[a-z0-9-]+)-\d\d", "https://datatracker.ietf.org/doc/{}/"),
+)
+"""What stands in a citation, and the address of it: RFCs, and drafts of the IETF."""
+
 
 def cite(
     names: Annotated[
@@ -29,8 +35,8 @@ def cite(
       goodqueue cite schwardmann2014 rfc7928 >> paper.bib
 
     The first entry is made from CITATION.cff. It has an address as soon as that file has one: the project has no public
-    address yet. Name the version: another one may measure other numbers. The other entries have the year, and the DOI
-    where the study's file has one.
+    address yet. Name the version: another one may measure other numbers. The other entries have the year, the DOI where
+    the study's file has one, and the address of an RFC or a draft.
     """
     from importlib.resources import files
 
@@ -99,6 +105,8 @@ def of_paper(folder: "Path") -> str:
     about = tomllib.loads(file.read_text(encoding="utf-8"))[file.stem]
     authors, _, rest = about["citation"].partition(": ")
     title, _, where = re.sub(r"(?<=[.?!]) ", "\n", rest, count=1).partition("\n")
+    found = ((re.search(pattern, where), address) for pattern, address in ADDRESSES)
+    addresses = [address.format(match[1]) for match, address in found if match]
     years = re.findall(r"\b(?:19|20)\d\d\b", where)
     return _entry(
         folder.name,
@@ -106,6 +114,7 @@ def of_paper(folder: "Path") -> str:
         title=f"{{{escaped(title.rstrip('.'))}}}",
         howpublished=escaped(where),
         year=years[0],
+        url=next(iter(addresses), ""),
         doi=about.get("doi", ""),
     )
 
