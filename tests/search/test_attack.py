@@ -82,10 +82,14 @@ def test_codel_is_found_under_unresponsive_load(found: dict[str, Any]) -> None:
             "The link has 1 Mbit/s; a flow joins after 0.2 s, with an RTT of 50 ms.",
         ),
         (
-            {"flows": 8, "first.cc": "bbr", "wire": "others", "changes": 1, "change.0.factor": 0.2},
-            {"wire.kind": "jitter", "jitter": 20, "change.0.at": 0.8, "second": "none"},
-            "8 flows send with bbr; all but the first flows cross a wire with jitter of 20 ms; the rate is 0.2 times "
-            + "the first one from 80 % of the run on.",
+            {"flows": 8, "wire": "others", "duration": 20},
+            {"wire.kind": "jitter", "jitter": 20, "second": "none"},
+            "8 flows send; all but the first flows cross a wire with jitter of 20 ms; the run lasts 20 s.",
+        ),
+        (
+            {"qdisc": "pie", "changes": 1, "change.0.factor": 0.2},
+            {"change.0.at": 0.8},
+            "The queue is pie; the rate is 0.2 times the first one from 80 % of the run on.",
         ),
         ({}, {"third": "cbr"}, "It is the simplest scenario of all."),
     ],

@@ -53,9 +53,9 @@ def _link(facts: Facts) -> Iterator[str]:
     if "rtt" in facts:
         yield f"the RTT is {_amount(facts, 'rtt')}"
     if "qdisc" in facts:
-        yield f"its queue is {facts['qdisc']}"
+        yield f"the queue is {facts['qdisc']}"
     if "buffer" in facts:
-        yield f"its buffer is {_amount(facts, 'buffer')}"
+        yield f"the buffer is {_amount(facts, 'buffer')}"
     if facts.get("link") == "bursts":
         yield f"the link sends in bursts, {_amount(facts, 'bursts')} apart"
 
