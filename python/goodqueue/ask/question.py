@@ -37,8 +37,6 @@ class Question:
     """The name of the command, and of the function in Python."""
     report: ClassVar[str] = ""
     """The sentence of ``--out``: what the folder of a report has. Empty if there is none."""
-    needs_figures: ClassVar[bool] = True
-    """Whether a report without figures is none, so that what draws them must be there before any run."""
     needs_store: ClassVar[bool] = False
     """Whether a report stands beside a store only."""
     writes: ClassVar[tuple[str, ...]] = ()

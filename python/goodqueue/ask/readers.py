@@ -83,6 +83,17 @@ def whole(least: int, most: int = options.MOST) -> Reader:
     return Reader(lambda option, value: options.whole(option, plain(value), least, most), "int")
 
 
+def word(*known: str) -> Reader:
+    """Return the reader of one of the words ``known``."""
+
+    def read(option: Option, value: Any) -> str:
+        if value not in known:
+            raise UserError(option, f"found {quoted(value)}; accepted: {', '.join(known)}")
+        return str(value)
+
+    return Reader(read, "str")
+
+
 Source = str | dict[str, Any]
 """A scenario: the path of its file, or its tables."""
 

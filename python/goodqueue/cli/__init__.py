@@ -167,8 +167,8 @@ def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (default: the process's own) and exit.
 
-    Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed or a cell of a sweep failed, 2 bad
-    input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
+    Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed, a cell of a sweep failed or a
+    row of a suite fails, 2 bad input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
     """
     process.prepare_streams()
     process.draw_into_files()
@@ -184,8 +184,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = process.give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except MemoryError:
         status = _refuse("found no more memory; accepted: fewer or smaller inputs, or more memory", 2)
-    except KeyboardInterrupt:
-        status = _refuse("interrupted", interrupts.STATUS)
+    except KeyboardInterrupt as ended:
+        status = _refuse(f"interrupted; {ended}" if ended.args else "interrupted", interrupts.STATUS)
     sys.exit(status)
 
 

@@ -31,7 +31,7 @@ def verb(question: type[Question]) -> Callable[..., None]:
         if question.needs_store:
             planned.check_beside(out, force, given.get("store"))
         else:
-            planned.check(out, force, *others.values(), needs_figures=question.needs_figures)
+            planned.check(out, force, *others.values())
         for path in others.values():
             output.check_file(path, force)
         with inputs.noted() as read:
@@ -116,7 +116,7 @@ def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, for
 
 def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tuple[str, UserError | None]":
     """Write the report. Return what is written in words, and the error of figures, or of a folder that was taken."""
-    from goodqueue import pages
+    from goodqueue import extras, pages
     from goodqueue.files import output
     from goodqueue.show import terminal
     from goodqueue.show.answer import Picture, flat
@@ -126,7 +126,8 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
             out, force, lambda folder: pages.write(folder, answer, asked.verb, asked.command(), progress)
         )
     data = answer.beside or [*answer.files, "results.json"]
-    has_figures = answer.write is not None or any(isinstance(part, Picture) for part in flat(answer.parts))
+    draws = answer.write is not None or any(isinstance(part, Picture) for part in flat(answer.parts))
+    has_figures = draws and extras.has("matplotlib")
     *more, last = [*(["its figures"] if has_figures else []), *data]
     listed = f"{', '.join(more)} and {last}" if more else last
     whole = answer.folder or f"{{}}/report.html, with {listed} beside it"

@@ -97,7 +97,7 @@ NoCode = Annotated[
     bool, typer.Option("--no-code", help="Refuse Python code of files: classes; numbers.py, figures.py of studies.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs.")]
+Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs and siunitx.")]
 Force = Annotated[bool, typer.Option("--force", help=shared.FORCE)]
 Metrics = Annotated[
     list[str] | None,

@@ -1,12 +1,12 @@
 """Code that verbs with ``--store`` share: options, checks of what is written, and executing the runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from goodqueue import extras
 from goodqueue.ask import shared
 from goodqueue.cli import options
 from goodqueue.errors import UserError
@@ -21,20 +21,16 @@ Quick = Annotated[bool, typer.Option("--quick", help=shared.QUICK)]
 StoreDir = Annotated[str | None, typer.Option("--store", metavar="DIR", help=shared.STORE)]
 
 
-def check(out: str | None, force: bool, *others: str | None, needs_figures: bool = True) -> None:
+def check(out: str | None, force: bool, *others: str | None) -> None:
     """Check the folder ``out`` that a page is written into, if any.
 
-    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written, or if it ``needs_figures``
-    and nothing here draws them.
+    ``force`` may also be for ``others``. Raises UserError if the folder cannot be written.
     """
     from goodqueue.files import output
 
     options.check_force(force, out, *others)
-    if out is None:
-        return
-    output.check(out, force)
-    if needs_figures:
-        extras.needed("matplotlib", f"--out {out}")
+    if out is not None:
+        output.check(out, force)
 
 
 def check_beside(out: str | None, force: bool, store: str | None) -> bool:
@@ -58,6 +54,17 @@ def check_beside(out: str | None, force: bool, store: str | None) -> bool:
     return True
 
 
+@contextmanager
+def continues(store: str | None) -> Iterator[None]:
+    """Let Ctrl-C within the block say how the work goes on, if the folder ``store`` keeps its runs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is None:
+            raise
+        raise KeyboardInterrupt(f"the same command continues it from {store}") from None
+
+
 def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:
     """Return the result of ``work``, with a progress bar called ``label``. It stores its runs in the folder ``store``.
 
@@ -71,7 +78,7 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
         from goodqueue import store as stores
 
         kept = stores.create(Path(store), origin)
-    with terminal.progress(label) as progress:
+    with continues(store), terminal.progress(label) as progress:
         try:
             return work(progress, kept)
         except OSError as error:

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from goodqueue import extras
 from goodqueue.cli import planned
 from goodqueue.cli.options import Force, Json, Kernel, Workers, prepared, whole
 from goodqueue.cli.planned import StoreDir
@@ -93,8 +92,7 @@ def validate(
     from goodqueue.validation import judging, pages, runs, show
 
     earlier, wanted = _asked(again, drawn, draw_seed, quick, only, seeds, kernel)
-    if planned.check_beside(out, force, store):
-        extras.needed("matplotlib", f"--out {out}")
+    planned.check_beside(out, force, store)
     if store is not None:
         stores.check(Path(store), f"--store {store}")
     if earlier is None:

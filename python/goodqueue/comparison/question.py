@@ -49,7 +49,6 @@ class Compare(Question):
 
     verb = "compare"
     report = "Write figures, report.html and results.json to this folder."
-    needs_figures = False
     has_latex = True
 
     qdiscs: tuple[str, ...] = argument(
