@@ -35,7 +35,9 @@ class Question:
     """
 
     verb: ClassVar[str]
-    """The name of the command, and of the function in Python."""
+    """The name of the command, and of the function in Python. That of a sub-command has two words."""
+    further: ClassVar[tuple[type["Question"], ...]] = ()
+    """The questions of the verb's sub-commands."""
     report: ClassVar[str] = ""
     """The sentence of ``--out``: what the folder of a report has. Empty if there is none."""
     needs_figures: ClassVar[bool] = True
@@ -85,7 +87,7 @@ class Question:
 
         What has its default is left out, and what does not change an answer: the store and the number of workers.
         """
-        words, said, defaults = [self.verb], dict[str, list[Any]](), self.defaults()
+        words, said, defaults = self.verb.split(), dict[str, list[Any]](), self.defaults()
         for name, field in self.fields().items():
             value = getattr(self, name)
             if field.of_scenario is not None:

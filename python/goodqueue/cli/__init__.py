@@ -50,7 +50,7 @@ GROUPS = {
         "study": "studies.question:Study",
         "claims": "claims.claims",
         "suite": "suites.question:Suite",
-        "validate": "validate.app",
+        "validate": "validation.question:Validate",
         "calibrate": "calibrate.calibrate",
         "replay": "replay.replay",
         "record": "record.record",
@@ -128,7 +128,8 @@ def _verb(where: str) -> Any:
     """Return the function of a verb, or the typer of several: `VERBS` says where it is."""
     module, is_question, question = where.partition(":")
     if is_question:
-        return asking.verb(getattr(import_module(f"goodqueue.{module}"), question))
+        asked = getattr(import_module(f"goodqueue.{module}"), question)
+        return asking.group(asked) if asked.further else asking.verb(asked)
     module, _, function = where.partition(".")
     return getattr(import_module(f"goodqueue.cli.{module}"), function)
 

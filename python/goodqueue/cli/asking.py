@@ -10,28 +10,29 @@ import typer
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Described, Force, Json, Latex, Said, check_format
-from goodqueue.errors import Option, warn
+from goodqueue.cli.options import Described, Force, Json, Latex, Said, check_format, prepared
+from goodqueue.errors import Option, UserError, warn
 
 if TYPE_CHECKING:
-    from goodqueue.errors import UserError
     from goodqueue.show.answer import Answer
 
 
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, json: bool, latex: bool = False, **given: Any) -> None:
+    def ask(*, json: bool, latex: bool = False, context: typer.Context | None = None, **given: Any) -> None:
         from goodqueue.files import inputs, output
 
+        if context is not None and context.invoked_subcommand is not None:
+            _refuse_before(context)
+            return
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
         asked = question.read(given)
         others = {name: path for name in question.writes if (path := getattr(asked, name)) is not None}
         if question.needs_store:
-            planned.check_beside(out, force, given.get("store"))
-        else:
-            planned.check(out, force, *others.values(), needs_figures=question.needs_figures)
+            planned.check_beside(out, given.get("store"))
+        planned.check(out, force, *others.values(), needs_figures=question.needs_figures)
         for path in others.values():
             output.check_file(path, force)
         with inputs.noted() as read:
@@ -51,9 +52,28 @@ def verb(question: type[Question]) -> Callable[..., None]:
     return ask
 
 
+def group(question: type[Question]) -> typer.Typer:
+    """Return the typer of a verb with sub-commands. Without one it asks ``question`` itself."""
+    made = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    made.callback()(prepared(verb(question)))
+    for further in question.further:
+        made.command(further.verb.rpartition(" ")[2])(prepared(verb(further)))
+    return made
+
+
+def _refuse_before(context: typer.Context) -> None:
+    """Refuse options that stand before a sub-command: it has its own. Raises UserError."""
+    if any(context.params.values()):
+        raise UserError(
+            str(context.info_name), f"found an option before {context.invoked_subcommand}; accepted: after it"
+        )
+
+
 def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     """Yield the parameters of which typer makes arguments and options, in the order of the help."""
     fields, defaults = question.fields(), question.defaults()
+    if question.further:
+        yield _keyword("context", typer.Context)
     for name, field in fields.items():
         if field.of_scenario:
             yield _keyword(name, Annotated[Said, Described(tuple(field.of_scenario), dict(field.of_scenario))])

@@ -37,25 +37,21 @@ def check(out: str | None, force: bool, *others: str | None, needs_figures: bool
         extras.needed("matplotlib", f"--out {out}")
 
 
-def check_beside(out: str | None, force: bool, store: str | None) -> bool:
-    """Return whether to write a folder ``out`` beside the folder ``store``, which keeps the runs.
+def check_beside(out: str | None, store: str | None) -> None:
+    """Check that the folder ``out``, if any, stands beside another folder ``store``, which keeps the runs.
 
     Before 0.1 ``--out`` of ``sweep``, ``calibrate`` and ``validate`` was the folder that kept the runs. So ``--out``
-    is refused without ``--store``, and no command of that time does something else now. Raises UserError, also if the
-    folder ``out`` must not be written.
+    is refused without ``--store``, and no command of that time does something else now. Raises UserError.
     """
     from goodqueue.files import output
 
-    options.check_force(force, out)
     if out is None:
-        return False
+        return
     if store is None:
         accepted = "accepted: --store DIR alone, which keeps the runs, or both, with another folder for --out"
         raise UserError(f"--out {out}", f"found without --store; {accepted}")
     if output.are_same(out, store):
         raise UserError(f"--out {out}", "found the folder of --store; accepted: another one")
-    output.check(out, force)
-    return True
 
 
 def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:

@@ -43,6 +43,7 @@ class Sweep(Question):
 
     verb = "sweep"
     report = "Write results.json, tables.tex, cells.csv and runs.parquet."
+    needs_figures = False
     needs_store = True
     has_latex = True
 
