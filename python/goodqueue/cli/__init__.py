@@ -52,8 +52,8 @@ GROUPS = {
         "suite": "suites.question:Suite",
         "validate": "validation.question:Validate",
         "calibrate": "calibrate.calibrate",
-        "replay": "replay.replay",
-        "record": "record.record",
+        "replay": "decisions.question:Replay",
+        "record": "decisions.question:Record",
     },
     "Look": {
         "plot": "plot.plot",

@@ -93,17 +93,19 @@ def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
     complete = getattr(words, field.completes) if field.completes else None
     kind: Any = list[str] if field.reader.repeats else str if field.metavar else bool
     if field.is_argument:
-        argument = typer.Argument(metavar=field.metavar, help=field.help, autocompletion=complete)
+        argument = typer.Argument(metavar=field.metavar, help=field.described(), autocompletion=complete)
         if default is MISSING or field.is_required:
             return _keyword(name, Annotated[kind, argument])
         return _keyword(name, Annotated[kind | None, argument], None)
-    kind = kind | None if field.metavar else kind
+    kind = kind | None if field.metavar and default is not MISSING else kind
     option = typer.Option(
         *map(str, (*map(Option, field.aliases), field.option(name))),
         metavar=field.metavar or None,
         help=field.described(),
         autocompletion=complete,
     )
+    if default is MISSING:
+        return _keyword(name, Annotated[kind, option])
     return _keyword(name, Annotated[kind, option], None if default == () else default)
 
 
@@ -130,8 +132,8 @@ def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, for
             raise trouble
     for failure in answer.failures:
         warn(failure)
-    if answer.failures:
-        raise typer.Exit(1)
+    if answer.failures or answer.status:
+        raise typer.Exit(answer.status or 1)
 
 
 def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tuple[str, UserError | None]":
