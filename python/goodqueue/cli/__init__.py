@@ -48,7 +48,7 @@ GROUPS = {
     },
     "Prove": {
         "study": "studies.question:Study",
-        "claims": "claims.claims",
+        "claims": "claims.question:Claims",
         "suite": "suites.question:Suite",
         "validate": "validation.question:Validate",
         "calibrate": "calibrate.calibrate",

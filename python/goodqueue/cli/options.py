@@ -21,12 +21,6 @@ def whole(name: str, least: int | None = None, most: int = options.MOST) -> Call
     return lambda text: options.whole(Option(name), text, *bounds)
 
 
-def check_force(force: bool, *written: str | None) -> None:
-    """Refuse ``--force`` if the command writes nothing that was asked for, at none of ``written``. Raises UserError."""
-    if force and not any(one is not None for one in written):
-        raise UserError("--force", "found without --out; accepted: with --out DIR")
-
-
 def check_format(json: bool, latex: bool) -> None:
     """Refuse two formats of the output. Raises UserError."""
     if json and latex:

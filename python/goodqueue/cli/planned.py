@@ -8,7 +8,6 @@ import typer
 
 from goodqueue import extras
 from goodqueue.ask import shared
-from goodqueue.cli import options
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made")
 
-Quick = Annotated[bool, typer.Option("--quick", help=shared.QUICK)]
 StoreDir = Annotated[str | None, typer.Option("--store", metavar="DIR", help=shared.STORE)]
 
 
@@ -29,7 +27,7 @@ def check(out: str | None, force: bool, *others: str | None, needs_figures: bool
     """
     from goodqueue.files import output
 
-    options.check_force(force, out, *others)
+    output.check_force(force, out, *others)
     if out is None:
         return
     output.check(out, force)
