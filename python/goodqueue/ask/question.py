@@ -44,6 +44,8 @@ class Question:
     """Whether a report without figures is none, so that what draws them must be there before any run."""
     needs_store: ClassVar[bool] = False
     """Whether a report stands beside a store only."""
+    opens_store: ClassVar[bool] = False
+    """Whether its work opens what ``--store`` names itself, since runs of another kind are kept there."""
     writes: ClassVar[tuple[str, ...]] = ()
     """The fields that name further files, which the answer has (`Answer.also`)."""
     has_latex: ClassVar[bool] = False

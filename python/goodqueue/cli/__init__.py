@@ -51,7 +51,7 @@ GROUPS = {
         "claims": "claims.question:Claims",
         "suite": "suites.question:Suite",
         "validate": "validation.question:Validate",
-        "calibrate": "calibrate.calibrate",
+        "calibrate": "calibrate.question:Calibrate",
         "replay": "decisions.question:Replay",
         "record": "decisions.question:Record",
     },

@@ -39,7 +39,7 @@ def verb(question: type[Question]) -> Callable[..., None]:
             work = (asked if out is None else asked.for_report()).work()
         if out is not None:
             output.spare(out, read)
-        answer = planned.carry_out(work.label, given.get("store"), work.carry_out)
+        answer = planned.carry_out(work.label, None if question.opens_store else given.get("store"), work.carry_out)
         for name, path in others.items():
             output.write_file(path, force, answer.also[name])
         show(asked, answer, out, force=force, form="json" if json else "latex" if latex else "")

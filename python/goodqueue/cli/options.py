@@ -102,15 +102,6 @@ Metrics = Annotated[
         autocompletion=words.metric,
     ),
 ]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers",
-        parser=whole("workers"),
-        metavar="N",
-        help=f"{shared.WORKERS} [all cores]",
-    ),
-]
 Sets = Annotated[
     list[str] | None,
     typer.Option(

@@ -1,13 +1,10 @@
-"""Code that verbs with ``--store`` share: options, checks of what is written, and executing the runs."""
+"""What becomes of ``--out`` and ``--store`` of a question: what is refused before its work, and the work."""
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
-
-import typer
+from typing import TYPE_CHECKING, TypeVar
 
 from goodqueue import extras
-from goodqueue.ask import shared
 from goodqueue.errors import UserError
 
 if TYPE_CHECKING:
@@ -15,8 +12,6 @@ if TYPE_CHECKING:
     from goodqueue.store import Store
 
 Made = TypeVar("Made")
-
-StoreDir = Annotated[str | None, typer.Option("--store", metavar="DIR", help=shared.STORE)]
 
 
 def check(out: str | None, force: bool, *others: str | None, needs_figures: bool = True) -> None:
@@ -59,13 +54,14 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
     """
     from goodqueue.show import terminal
 
-    origin = f"--store {store}"
-    kept = None
-    if store is not None:
+    with terminal.progress(label) as progress:
+        if store is None:
+            return work(progress, None)
+
         from goodqueue import store as stores
 
+        origin = f"--store {store}"
         kept = stores.create(Path(store), origin)
-    with terminal.progress(label) as progress:
         try:
             return work(progress, kept)
         except OSError as error:
