@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -55,6 +56,10 @@ class Question:
         """Return the question to ask if its answer becomes a report: figures may need more of the runs."""
         return self
 
+    def for_json(self) -> Self:
+        """Return the question to ask if the answer is printed as JSON: programs that it runs print elsewhere."""
+        return self
+
     def work(self) -> Work:
         """Return what answers the question. Raises UserError for what cannot be asked, before any run."""
         raise NotImplementedError
@@ -89,7 +94,7 @@ class Question:
 
         What has its default is left out, and what does not change an answer: the store and the number of workers.
         """
-        words, said, defaults = self.verb.split(), dict[str, list[Any]](), self.defaults()
+        arguments, said, defaults = list[str](), dict[str, list[Any]](), self.defaults()
         for name, field in self.fields().items():
             value = getattr(self, name)
             if field.of_scenario is not None:
@@ -100,10 +105,13 @@ class Question:
             elif name not in UNSAID and value != defaults.get(name, MISSING):
                 values = list(_assigned(value)) if field.reader.repeats else [value]
                 if field.is_argument:
-                    words += [str(each) for each in values if each is not None]
+                    arguments += [str(each) for each in values if each is not None]
                 else:
                     said.setdefault(field.name or name, []).extend(values)
-        return options.command(*words, **said)
+        words = self.verb.split()
+        if not any(word.startswith("-") for word in arguments):
+            return options.command(*words, *arguments, **said)
+        return f"{options.command(*words, **said)} -- {shlex.join(arguments)}"
 
     @classmethod
     def text(cls) -> str:

@@ -54,9 +54,11 @@ class Calibrate(Question):
         from tempfile import TemporaryDirectory
 
         from goodqueue import engines
-        from goodqueue.calibrate import answer, cells, keeping, pages, programs, running
 
         engines.need_linux(self.verb)
+
+        from goodqueue.calibrate import answer, cells, keeping, pages, programs, running
+
         plan = cells.load(self.quick)
         chosen, names = cells.pick(plan, self.only, [one.name for one in programs.PROGRAMS])
         there = running.installed(programs.wanted(names), warn)

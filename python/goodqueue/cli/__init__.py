@@ -38,7 +38,7 @@ GROUPS = {
         "compare": "comparison.question:Compare",
         "sweep": "sweeps.question:Sweep",
         "advise": "advice.question:Advise",
-        "link": "link.link",
+        "link": "linking.question:Link",
     },
     "Search": {
         "attack": "search.attack.question:Attack",
@@ -160,7 +160,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (default: the process's own) and exit.
 
     Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed or a cell of a sweep failed, 2 bad
-    input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
+    input, 127 the program of a link is not there, 130 interrupted, 141 the reader of the output closed it, 143
+    terminated. That of a link is its program's.
     """
     process.prepare_streams()
     process.draw_into_files()
@@ -196,7 +197,7 @@ def _dispatch(arguments: list[str]) -> int:
     except typer.Exit as ended:
         return ended.exit_code
     except UserError as error:
-        return _refuse(str(error), 2)
+        return _refuse(str(error), error.status)
     except ModuleNotFoundError as error:
         if (refusal := extras.missing(error, arguments[0])) is None:
             raise

@@ -29,6 +29,8 @@ def verb(question: type[Question]) -> Callable[..., None]:
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
         asked = question.read(given)
+        if json:
+            asked = asked.for_json()
         others = {name: path for name in question.writes if (path := getattr(asked, name)) is not None}
         if question.needs_store:
             planned.check_beside(out, given.get("store"))

@@ -33,9 +33,10 @@ class Lines(Question):
         """Return the comparison of all lines. Raises UserError."""
         from threading import Event
 
+        _machine(self.kernel)
+
         from goodqueue.validation import answer, lines
 
-        _machine(self.kernel)
         return Work(
             f"{self.lines} lines, each read by tc",
             lambda progress, _: answer.of_lines(
@@ -93,9 +94,10 @@ class Validate(Question):
 
     def work(self) -> Work:
         """Return the runs of all cells on both engines, or on the simulator alone. Raises UserError."""
+        on = _machine(self.kernel)
+
         from goodqueue.validation import again, answer, runs
 
-        on = _machine(self.kernel)
         if self.again is not None:
             if any((self.quick, self.only, self.drawn, self.draw_seed, self.seeds, self.kernel)):
                 accepted = "accepted: alone, as its file says it"
