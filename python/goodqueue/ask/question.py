@@ -36,7 +36,7 @@ class Question:
     """
 
     verb: ClassVar[str]
-    """The name of the command, and of the function in Python. That of a sub-command has two words."""
+    """The name of the command, and of the function in Python if there is one. A sub-command's has two words."""
     further: ClassVar[tuple[type["Question"], ...]] = ()
     """The questions of the verb's sub-commands."""
     report: ClassVar[str] = ""

@@ -76,7 +76,11 @@ GROUPS = {
         "cite": "cite.cite",
     },
 }
-"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file."""
+"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file.
+
+A verb is a question if it finds something out about queues and paths: that is an answer, which each face shows. The
+others find out nothing about them: they draw, serve or list what is there, convert files, or are about this machine.
+"""
 
 VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items()}
 """The verbs of all groups."""

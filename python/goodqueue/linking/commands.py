@@ -13,7 +13,8 @@ BETWEEN = "--"
 
 def file_and_commands(words: Sequence[str]) -> tuple[str | None, list[str] | None, list[str]]:
     """Return the scenario's file and SERVER, if they are there, and CMD. Raises UserError as `commands` does."""
-    file, *others = words if words and words[0].endswith(".toml") else (None, *words)
+    file = words[0] if words and words[0].endswith(".toml") else None
+    others = list(words[0 if file is None else 1 :])
     return file, *commands(others[1:] if others[:1] == [BETWEEN] else others)
 
 
