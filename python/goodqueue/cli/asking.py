@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goodqueue import options
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Described, Force, Json, Latex, Said, check_format, prepared
+from goodqueue.cli.options import Force, Json, Latex, check_format, prepared
 from goodqueue.errors import Option, UserError, warn
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ def verb(question: type[Question]) -> Callable[..., None]:
             return
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
+        for name, field in question.fields().items():
+            if field.of_scenario:
+                given[name] = {one: given.pop(one) for one in field.of_scenario}
         asked = question.read(given)
         if json:
             asked = asked.for_json()
@@ -78,7 +82,7 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
         yield _keyword("context", typer.Context)
     for name, field in fields.items():
         if field.of_scenario:
-            yield _keyword(name, Annotated[Said, Described(tuple(field.of_scenario), dict(field.of_scenario))])
+            yield from (_declared(options.DECLARED[one], otherwise) for one, otherwise in field.of_scenario.items())
         elif field.of_scenario is None and name not in UNSAID and field.on_command_line:
             yield _parameter(name, field, defaults.get(name, MISSING))
     if question.report:
@@ -89,6 +93,18 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     if question.has_latex:
         yield _keyword("latex", Latex, default=False)
     yield _keyword("json", Json, default=False)
+
+
+def _declared(one: options.Declared, otherwise: str) -> inspect.Parameter:
+    """Return the parameter of an option that describes a scenario. ``otherwise`` says what holds without it."""
+    option = typer.Option(
+        str(one.option),
+        metavar=one.metavar or None,
+        help=one.described(otherwise),
+        autocompletion=getattr(words, one.completes) if one.completes else None,
+    )
+    kind, default = (str | None, None) if one.metavar else (bool, False)
+    return _keyword(one.name, Annotated[kind, option], default)
 
 
 def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:

@@ -2,9 +2,8 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -27,58 +26,18 @@ def check_format(json: bool, latex: bool) -> None:
         raise UserError("--latex", "found beside --json; accepted: one of them")
 
 
-Said = dict[str, Any]
-"""Options that describe a scenario, by name, with the text that the user wrote, or None."""
-
-
-@dataclass(frozen=True)
-class Described:
-    """Stands in a verb's signature for the options of `options.DECLARED` by these ``names``, in their order."""
-
-    names: tuple[str, ...]
-    otherwise: dict[str, str]
-    """What holds without an option, where it is not what the table says."""
-
-    def parameters(self) -> Iterator[inspect.Parameter]:
-        """Yield the parameters that typer makes options of."""
-        for name in self.names:
-            one = options.DECLARED[name]
-            flag = str(one.option)
-            option = typer.Option(
-                flag,
-                metavar=one.metavar or None,
-                help=one.described(self.otherwise.get(name)),
-                autocompletion=getattr(words, one.completes) if one.completes else None,
-            )
-            kind, default = (str | None, None) if one.metavar else (bool, False)
-            yield inspect.Parameter(
-                name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, option]
-            )
-
-
-def described(*names: str, **otherwise: str) -> Described:
-    """Return what `Said` is annotated with: ``names``, and those of ``otherwise`` with what holds without them."""
-    return Described((*names, *(name for name in otherwise if name not in names)), otherwise)
-
-
 def prepared(verb: Callable[..., None]) -> Callable[..., None]:
-    """Return ``verb`` with the options that stand for scenarios in its signature, and with ``--no-code``."""
-    parameters: dict[str, inspect.Parameter] = {}
-    groups: dict[str, tuple[str, ...]] = {}
-    for name, parameter in inspect.signature(verb).parameters.items():
-        found = [one for one in getattr(parameter.annotation, "__metadata__", ()) if isinstance(one, Described)]
-        own = [one for group in found for one in group.parameters()] or [parameter]
-        if found:
-            groups[name] = tuple(one.name for one in own)
-        parameters |= {one.name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in own}
+    """Return ``verb`` with ``--no-code`` in its signature."""
+    parameters = {
+        name: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for name, parameter in inspect.signature(verb).parameters.items()
+    }
     parameters["no_code"] = inspect.Parameter(
         "no_code", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=NoCode
     )
 
     @functools.wraps(verb)
     def run(*, no_code: bool, **given: Any) -> None:
-        for group, names in groups.items():
-            given[group] = {name: given.pop(name) for name in names}
         with foreign.refused() if no_code else nullcontext():
             verb(**given)
 
