@@ -66,6 +66,14 @@ def whole(option: Option, value: Any, least: int, most: int = MOST) -> int:
     return number
 
 
+def number(option: Option, value: Any) -> float:
+    """Return ``value``, a number or its text. Raises UserError."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UserError(option, f"found {quoted(value)}; accepted: a number, as 1.1") from None
+
+
 def whole_from(least: int, most: int = MOST) -> Read:
     """Return the reader of a whole number within bounds."""
     return lambda option, value: whole(option, value, least, most)

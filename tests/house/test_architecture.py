@@ -156,7 +156,7 @@ FLOORS = (
     {"executors"},
     {"store"},
     {"ask", "plot"},
-    {"pages", "runs"},
+    {"linking", "pages", "runs"},
     {"comparison", "decisions", "neighbours", "speed"},
     {"flent", "sweeps"},
     {"studies"},

@@ -60,12 +60,14 @@ def argument(
     is_optional: bool = False,
     is_optional_in_python: bool = False,
     in_python: bool = True,
+    otherwise: str = "",
 ) -> Any:
     """Declare what has a place on the command line. Unless it ``is_optional``, the command cannot do without it."""
     field = Field(
         metavar,
         text,
         reader,
+        otherwise=otherwise,
         completes=completes,
         is_argument=True,
         is_required=is_optional_in_python,
@@ -88,10 +90,14 @@ def option(
     otherwise: str = "",
     completes: str = "",
     is_positional: bool = False,
+    is_required: bool = False,
     in_python: bool = True,
     on_command_line: bool = True,
 ) -> Any:
-    """Declare an option: its metavar, its sentence, and the value that it has if nobody gives one."""
+    """Declare an option: its metavar, its sentence, and the value that it has if nobody gives one.
+
+    If it ``is_required`` there is no such value.
+    """
     field = Field(
         metavar,
         text,
@@ -104,6 +110,8 @@ def option(
         in_python=in_python,
         on_command_line=on_command_line,
     )
+    if is_required:
+        return dataclasses.field(metadata={KEY: field})
     value = () if default is None and reader.repeats else default
     return dataclasses.field(default=value, metadata={KEY: field})
 

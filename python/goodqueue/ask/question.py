@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar, dataclass_transform
@@ -34,11 +35,15 @@ class Question:
     """
 
     verb: ClassVar[str]
-    """The name of the command, and of the function in Python."""
+    """The name of the command, and of the function in Python if there is one. A sub-command's has two words."""
+    further: ClassVar[tuple[type["Question"], ...]] = ()
+    """The questions of the verb's sub-commands."""
     report: ClassVar[str] = ""
     """The sentence of ``--out``: what the folder of a report has. Empty if there is none."""
     needs_store: ClassVar[bool] = False
     """Whether a report stands beside a store only."""
+    opens_store: ClassVar[bool] = False
+    """Whether its work opens what ``--store`` names itself, since runs of another kind are kept there."""
     writes: ClassVar[tuple[str, ...]] = ()
     """The fields that name further files, which the answer has (`Answer.also`)."""
     has_latex: ClassVar[bool] = False
@@ -48,6 +53,10 @@ class Question:
 
     def for_report(self) -> Self:
         """Return the question to ask if its answer becomes a report: figures may need more of the runs."""
+        return self
+
+    def for_json(self) -> Self:
+        """Return the question to ask if the answer is printed as JSON: programs that it runs print elsewhere."""
         return self
 
     def work(self) -> Work:
@@ -83,7 +92,7 @@ class Question:
 
         What has its default is left out, and what does not change an answer: the store and the number of workers.
         """
-        words, said, defaults = [self.verb], dict[str, list[Any]](), self.defaults()
+        arguments, said, defaults = list[str](), dict[str, list[Any]](), self.defaults()
         for name, field in self.fields().items():
             value = getattr(self, name)
             if field.of_scenario is not None:
@@ -94,10 +103,13 @@ class Question:
             elif name not in UNSAID and value != defaults.get(name, MISSING):
                 values = list(_assigned(value)) if field.reader.repeats else [value]
                 if field.is_argument:
-                    words += [str(each) for each in values if each is not None]
+                    arguments += [str(each) for each in values if each is not None]
                 else:
                     said.setdefault(field.name or name, []).extend(values)
-        return options.command(*words, **said)
+        words = self.verb.split()
+        if not any(word.startswith("-") for word in arguments):
+            return options.command(*words, *arguments, **said)
+        return f"{options.command(*words, **said)} -- {shlex.join(arguments)}"
 
     @classmethod
     def text(cls) -> str:

@@ -97,6 +97,7 @@ def word(*known: str) -> Reader:
 Source = str | dict[str, Any]
 """A scenario: the path of its file, or its tables."""
 
+NUMBER = Reader(lambda option, value: options.number(option, plain(value)), "float")
 SCENARIO = Reader(
     _scenario, "str | os.PathLike[str] | Mapping[str, Any]", note="A path, or the tables of a scenario as a dict."
 )

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import typer
 
 from goodqueue import extras, interrupts
+from goodqueue.ask.question import Question
 from goodqueue.cli import asking, completion, options, process
 from goodqueue.errors import UserError, one_line, quoted
 
@@ -39,7 +40,7 @@ GROUPS = {
         "compare": "comparison.question:Compare",
         "sweep": "sweeps.question:Sweep",
         "advise": "advice.question:Advise",
-        "link": "link.link",
+        "link": "linking.question:Link",
     },
     "Search": {
         "attack": "search.attack.question:Attack",
@@ -49,12 +50,12 @@ GROUPS = {
     },
     "Prove": {
         "study": "studies.question:Study",
-        "claims": "claims.claims",
+        "claims": "claims.question:Claims",
         "suite": "suites.question:Suite",
-        "validate": "validate.app",
-        "calibrate": "calibrate.calibrate",
-        "replay": "replay.replay",
-        "record": "record.record",
+        "validate": "validation.question:Validate",
+        "calibrate": "calibrate.question:Calibrate",
+        "replay": "decisions.question:Replay",
+        "record": "decisions.question:Record",
     },
     "Look": {
         "plot": "plot.plot",
@@ -77,7 +78,11 @@ GROUPS = {
         "cite": "cite.cite",
     },
 }
-"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file."""
+"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file.
+
+A verb is a question if it finds something out about queues and paths: that is an answer, which each face shows. The
+others find out nothing about them: they draw, serve or list what is there, convert files, or are about this machine.
+"""
 
 VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items()}
 """The verbs of all groups."""
@@ -157,10 +162,12 @@ def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
     app.callback()(_root)
     for name in verbs:
         verb = _declared(VERBS[name])
+        if isinstance(verb, type) and issubclass(verb, Question):
+            verb = asking.group(verb) if verb.further else asking.verb(verb)
         if isinstance(verb, typer.Typer):
             app.add_typer(verb, name=name)
         else:
-            app.command(name)(options.prepared(asking.verb(verb) if isinstance(verb, type) else verb))
+            app.command(name)(options.prepared(verb))
     return typer.main.get_command(app)
 
 
@@ -168,7 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (default: the process's own) and exit.
 
     Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed, a cell of a sweep failed or a
-    row of a suite fails, 2 bad input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
+    row of a suite fails, 2 bad input, 127 the program of a link is not there, 130 interrupted, 141 the reader of the
+    output closed it, 143 terminated. That of a link is its program's.
     """
     process.prepare_streams()
     process.draw_into_files()
@@ -204,7 +212,7 @@ def _dispatch(arguments: list[str]) -> int:
     except typer.Exit as ended:
         return ended.exit_code
     except UserError as error:
-        return _refuse(str(error), 2)
+        return _refuse(str(error), error.status)
     except ModuleNotFoundError as error:
         if (refusal := extras.missing(error, arguments[0])) is None:
             raise

@@ -117,6 +117,8 @@ class Answer:
     """Lines for a person that are no part of the answer: how many runs a store has."""
     failures: Sequence[str] = ()
     """What was refused or failed, a line each. The rest of the answer is complete."""
+    status: int = 0
+    """The exit status of the command, if nothing failed: 1 if a replayed trace does not match."""
     trouble: "UserError | None" = None
     """What a person is told after the answer: a file that had to be written elsewhere."""
 

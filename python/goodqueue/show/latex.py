@@ -62,7 +62,7 @@ def _parts(whole: Table) -> Iterator[Part]:
     for number, part in enumerate(parts, 1):
         title = whole.title if len(parts) == 1 else f"{whole.title}, part {number} of {len(parts)}"
         notes = whole.notes if number == len(parts) else ()
-        yield replace(part, table=replace(part.table, title=title, notes=notes))
+        yield part._replace(table=replace(part.table, title=title, notes=notes))
 
 
 def _labels(titles: Sequence[str]) -> list[str]:

@@ -40,7 +40,8 @@ class Circuit:
     table: dict[str, Any]
     """The table of the subscriber."""
     parent: str
-    rates: dict[str, str]
+    rates: dict[str, float]
+    """In Mbit/s, per direction."""
     words: lines.Words
 
 
