@@ -59,6 +59,8 @@ def sample(field: Field) -> Any:
     """Return a value for a field, as a caller would give it."""
     if field.of_scenario is not None:
         return dict.fromkeys(field.of_scenario.keys() - {"ecn"}, "1")  # a flag
+    if field.metavar == "WHEN":  # one of a few words
+        return "none"
     value = SAMPLES.get(field.reader.accepts, "a=b,c d")
     return [value] if field.reader.repeats else value
 
