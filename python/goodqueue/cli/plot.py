@@ -67,6 +67,13 @@ def plot(
     style: Annotated[
         str | None, typer.Option(metavar="STYLE", help="A style of matplotlib, or a file of its settings.")
     ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KEY=TEXT", help="What the figure writes for a key, value or metric; repeatable."),
+    ] = None,
+    note: Annotated[
+        bool, typer.Option("--note/--no-note", help="The grey line below, which explains the marks.")
+    ] = True,
     force: Force = False,
 ) -> None:
     """Draw a figure of stored results, in forms that papers use. Nothing is run.
@@ -137,14 +144,16 @@ def plot(
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")
-    wished = wishes.of(width, font, style)
+    wished = wishes.of(width, font, style, label or [], note)
     output.check_file(out, force)
     with inputs.noted() as read:
-        records = [one.record for one in results.records(paths)]
+        loose = results.records(paths)
     output.spare(out, read)
-    found = selection.where(selection.runs(records), where or [])
+    runs = selection.runs([one.record for one in loose], [one.mix for one in loose])
+    found = selection.where(runs, where or [])
     with wishes.applied(wished):
         figure = drawing.of_runs(kind, found, asked, by, x, title, window)
+    wished.labels.check()
     written = output.write_file(out, force, encode(figure, form, kind))
     terminal.say(f"Written: {written}")
     if written != out:

@@ -12,12 +12,11 @@ from goodqueue.record import Record
 from goodqueue.scenario.lists import split
 from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
+from goodqueue.show.labels import MIX, QDISCS
 from goodqueue.store import results
 
 SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}
 """The keys for short words that could mean several keys."""
-
-QDISCS = ("bottleneck.qdisc", "bottleneck.up.qdisc")
 
 NONE = "none"
 """The value of a key that a scenario does not have."""
@@ -50,11 +49,7 @@ class Runs:
 
     def named(self, key: str) -> dict[str, str]:
         """Return the name of each value of ``key`` in a figure."""
-        values = self.values(key)
-        if key in QDISCS:
-            return naming.short(values) if all(value.split() for value in values) else {v: v for v in values}
-        word = "" if key == "engine" else key.rpartition(".")[2] + " "
-        return {value: f"{word}{value}" for value in values}
+        return naming.of_values(key, self.values(key))
 
     def said(self) -> str:
         """Return the keys that differ, for an error message: ``path.rtt (3 values)``."""
@@ -62,11 +57,15 @@ class Runs:
         return ", ".join(keys) or "the seed alone"
 
 
-def runs(records: Sequence[Record]) -> Runs:
-    """Return ``records`` with the keys that distinguish them."""
+def runs(records: Sequence[Record], mixes: Sequence[str] = ()) -> Runs:
+    """Return ``records`` with the keys that distinguish them.
+
+    ``mixes`` are the names of their traffic, the values of the key `MIX`. A record without such a name has an empty
+    one.
+    """
     at: list[dict[str, str]] = []
-    for record in records:
-        keys = dict(_flat(record["scenario"], ""))
+    for record, mix in zip(records, mixes or [""] * len(records), strict=True):
+        keys = dict(_flat(record["scenario"], "")) | ({MIX: mix} if mix else {})
         at.append({**keys, "engine": str(record["engine"]), "version": str(record["version"])})
     _drop_limits(at)
     return Runs(records, at, _telling(at))
@@ -179,7 +178,9 @@ def where(all_runs: Runs, conditions: Sequence[str]) -> Runs:
         chosen = [at for _, at in sorted(fitting, key=lambda pair: pair[0])]
     if not chosen:
         raise UserError("--where", f"found no run that fulfils all; accepted: values of {all_runs.said()}")
-    return runs([all_runs.records[at] for at in chosen]) if conditions else all_runs
+    if not conditions:
+        return all_runs
+    return runs([all_runs.records[at] for at in chosen], [all_runs.at[at].get(MIX, "") for at in chosen])
 
 
 def _place(runs: Runs, key: str, at: int, values: Sequence[str]) -> int | None:
@@ -203,7 +204,7 @@ def groups(runs: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Gro
     ``by`` the lines are all differences, and there is one panel.
     """
     if not by and not leave:
-        return stored.groups(runs.records, results.labels(runs.records))
+        return stored.groups(runs.records, results.labels(runs.records, [run.get(MIX, "") for run in runs.at]))
     panels = [key for key in runs.differ if key not in by and key not in leave and _tells(runs, key, [*by, *leave])]
     names = {key: runs.named(key) for key in (*by, *panels)}
     ranks = {key: {value: at for at, value in enumerate(labels)} for key, labels in names.items()}

@@ -6,8 +6,9 @@ from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import metric_columns
 from goodqueue.show.findings import sentences
+from goodqueue.show.labels import MIX
 from goodqueue.show.table import Column, Table, number
-from goodqueue.sweeps.grid import MIX, QDISC
+from goodqueue.sweeps.grid import QDISC
 from goodqueue.sweeps.result import Sweep, Values
 
 LEFT_OUT = ("p50", "p99")
