@@ -154,7 +154,9 @@ def _label_rows(
     for name, words in zip(names, headings, strict=True):
         places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=style.size(9))
     for panel in titles:
-        places[names[0], panel].set_title(panels.wrapped(wishes.written(panel), 30) if panel else "", fontsize=style.size(9))
+        places[names[0], panel].set_title(
+            panels.wrapped(wishes.written(panel), 30) if panel else "", fontsize=style.size(9)
+        )
         places[names[-1], panel].set_xlabel(across)
     next(iter(places.values())).get_figure(root=True).align_ylabels()  # type: ignore[union-attr]
 

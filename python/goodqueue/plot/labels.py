@@ -118,7 +118,9 @@ def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
     written = (text.get_window_extent(renderer) for text in ax.texts)
     taken = [Box(box.x0, box.y0, box.x1, box.y1) for box in written]
     looks: dict[str, Any] = {"weight": "bold", "fontsize": style.size(9.5), "bbox": BACKING, "va": "bottom"}
-    texts = [ax.text(0, 0, wishes.written(curve.label), color=curve.colour, transform=None, **looks) for curve in curves]
+    texts = [
+        ax.text(0, 0, wishes.written(curve.label), color=curve.colour, transform=None, **looks) for curve in curves
+    ]
     for index, text in enumerate(texts):
         size = text.get_window_extent(renderer)
         cost, box = _best(paths, index, size.width, size.height, frame, taken)

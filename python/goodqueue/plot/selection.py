@@ -1,14 +1,14 @@
 """Selects the runs of a figure, and its lines and panels, by keys of the scenarios."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.scenario.flat import flat
 from goodqueue.scenario.lists import split
 from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
@@ -65,23 +65,10 @@ def runs(records: Sequence[Record], mixes: Sequence[str] = ()) -> Runs:
     """
     at: list[dict[str, str]] = []
     for record, mix in zip(records, mixes or [""] * len(records), strict=True):
-        keys = dict(_flat(record["scenario"], "")) | ({MIX: mix} if mix else {})
+        keys = flat(record["scenario"]) | ({MIX: mix} if mix else {})
         at.append({**keys, "engine": str(record["engine"]), "version": str(record["version"])})
     _drop_limits(at)
     return Runs(records, at, _telling(at))
-
-
-def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:
-    """Yield each key below ``path`` with its value as text."""
-    items: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    else:
-        yield path, value if isinstance(value, str) else json.dumps(value)
-    for key, inner in items:
-        yield from _flat(inner, f"{path}.{key}" if path else str(key))
 
 
 def _telling(at: Sequence[Run]) -> list[str]:

@@ -152,7 +152,7 @@ def _font(text: str) -> tuple[str, float | None]:
 
 
 def _is_of_text(file: str) -> bool:
-    """Return whether the font in ``file`` has letters, digits and a full stop, as fonts of brackets and of symbols have not."""
+    """Return whether the font in ``file`` has letters, digits and a full stop. A font of symbols lacks some."""
     face = ft2font.FT2Font(file)
     glyphs = face.get_charmap()
     if not all(ord(character) in glyphs for character in LETTERS):
