@@ -90,10 +90,14 @@ def option(
     otherwise: str = "",
     completes: str = "",
     is_positional: bool = False,
+    is_required: bool = False,
     in_python: bool = True,
     on_command_line: bool = True,
 ) -> Any:
-    """Declare an option: its metavar, its sentence, and the value that it has if nobody gives one."""
+    """Declare an option: its metavar, its sentence, and the value that it has if nobody gives one.
+
+    If it ``is_required`` there is no such value.
+    """
     field = Field(
         metavar,
         text,
@@ -106,6 +110,8 @@ def option(
         in_python=in_python,
         on_command_line=on_command_line,
     )
+    if is_required:
+        return dataclasses.field(metadata={KEY: field})
     value = () if default is None and reader.repeats else default
     return dataclasses.field(default=value, metadata={KEY: field})
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, json: bool, latex: bool = False, **given: Any) -> None:
+    def ask(*, json: bool = False, latex: bool = False, **given: Any) -> None:
         from goodqueue.files import inputs, output
 
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
@@ -66,7 +66,8 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     yield from (_parameter(name, fields[name], None) for name in UNSAID if name in fields)
     if question.has_latex:
         yield _keyword("latex", Latex, default=False)
-    yield _keyword("json", Json, default=False)
+    if question.has_json:
+        yield _keyword("json", Json, default=False)
 
 
 def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
@@ -77,13 +78,15 @@ def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
         if default is MISSING or field.is_required:
             return _keyword(name, Annotated[kind, argument])
         return _keyword(name, Annotated[kind | None, argument], None)
-    kind = kind | None if field.metavar else kind
+    kind = kind | None if field.metavar and default is not MISSING else kind
     option = typer.Option(
         *map(str, (*map(Option, field.aliases), field.option(name))),
         metavar=field.metavar or None,
         help=field.described(),
         autocompletion=complete,
     )
+    if default is MISSING:
+        return _keyword(name, Annotated[kind, option])
     return _keyword(name, Annotated[kind, option], None if default == () else default)
 
 
