@@ -16,12 +16,12 @@ from goodqueue.store import Store, subscribers
 from goodqueue.store.results import Loose
 
 
-def of_import(question: Import, records: Sequence[Record], store: Store | None) -> Answer:
+def of_import(measured: Import, records: Sequence[Record], store: Store | None) -> Answer:
     """Keep the ``records`` in the ``store``, if there is one, and return them."""
     shown = [part for record in records for part in _imported(record)]
     if store is not None:
-        parts.keep(store, records, f"--store {question.store}")
-        shown.append(f"Kept: {len(records)} in {question.store}.")
+        parts.keep(store, records, f"--store {measured.store}")
+        shown.append(f"Kept: {len(records)} in {measured.store}.")
     text = "\n".join(json.dumps(record, ensure_ascii=False) for record in records)
     remarks = [remark for record in records for remark in _remarks(_source(record))]
     return Answer("import", shown, dict, records, text=text, remarks=remarks)
@@ -54,7 +54,7 @@ def _remarks(source: SourceFile) -> Iterator[str]:
         yield f"{source['file']}: left out: {some}: {why}"
 
 
-def of_flent(question: Export, runs: Sequence[Loose], progress: Progress) -> Answer:
+def of_flent(export: Export, runs: Sequence[Loose], progress: Progress) -> Answer:
     """Write ``runs`` as Flent's files, and return what they are. Raises UserError."""
     remarks = []
     if lacking := again.lacking(runs):
@@ -62,7 +62,7 @@ def of_flent(question: Export, runs: Sequence[Loose], progress: Progress) -> Ans
         count = len(lacking)
         remarks = [f"{count} runs had no time series: run again, same numbers, series.interval={again.INTERVAL}"]
     files = exporting.files(runs)
-    written, _ = output.write(question.out, question.force, lambda folder: exporting.fill(folder, files))
+    written, _ = output.write(export.out, export.force, lambda folder: exporting.fill(folder, files))
     lines = [f"{written}/{one.name}: {one.choice.test}, {one.title}, seed {one.seed}" for one in files]
     return Answer(
         "export",
@@ -70,13 +70,13 @@ def of_flent(question: Export, runs: Sequence[Loose], progress: Progress) -> Ans
         lambda: exporting.as_json(files),
         files,
         remarks=[*remarks, *exporting.notes(files)],
-        trouble=output.appeared(question.out, written, force=question.force) if written != question.out else None,
+        trouble=output.appeared(export.out, written, force=export.force) if written != export.out else None,
     )
 
 
-def of_subscribers(question: Export, runs: Sequence[Loose]) -> Answer:
+def of_subscribers(export: Export, runs: Sequence[Loose]) -> Answer:
     """Write the tables of the subscribers and the nodes of ``runs``, and return how large they are."""
-    written, _ = output.write(question.out, question.force, lambda folder: subscribers.fill(folder, runs))
+    written, _ = output.write(export.out, export.force, lambda folder: subscribers.fill(folder, runs))
     lines = [
         f"{written}/{name}: {sum(1 for _ in subscribers.rows(runs, part))} rows, {len(runs)} runs"
         for name, part in subscribers.FILES.items()
@@ -86,5 +86,5 @@ def of_subscribers(question: Export, runs: Sequence[Loose]) -> Answer:
         lines,
         lambda: subscribers.as_json(runs),
         runs,
-        trouble=output.appeared(question.out, written, force=question.force) if written != question.out else None,
+        trouble=output.appeared(export.out, written, force=export.force) if written != export.out else None,
     )

@@ -38,9 +38,9 @@ class Plan:
     """The runs that the figure shows."""
 
 
-def of(question: Plot) -> Plan:
+def of(plot: Plot) -> Plan:
     """Return the plan. Raises UserError."""
-    kind, out = question.kind, question.out
+    kind, out = plot.kind, plot.out
     if kind in FLENTS:
         raise UserError("plot", f"found {quoted(kind)}, a plot of Flent's; accepted here: {FLENTS[kind]}")
     if kind not in KINDS:
@@ -48,21 +48,21 @@ def of(question: Plot) -> Plan:
     form = Path(out).suffix.lower().removeprefix(".")
     if form not in FORMATS:
         raise UserError(f"--out {out}", f"found no such format; accepted: {', '.join('.' + name for name in FORMATS)}")
-    window = _window(kind, question.begin, question.end)
-    if question.x is not None and kind != "lines":
+    window = _window(kind, plot.begin, plot.end)
+    if plot.x is not None and kind != "lines":
         raise UserError("--x", f"found with {kind}; accepted: with lines")
-    asked = question.metric
+    asked = plot.metric
     if kind in ("ellipse", "jain", "air", "law", "tree") and asked:
         raise UserError("--metric", f"found with {kind}, which leaves no choice; accepted: no --metric")
     if len(asked) > 1 and kind != "time":
         raise UserError("--metric", f"found {len(asked)} with {kind}; accepted: one, or several with time")
-    wished = wishes.of(question.width, question.font, question.style, question.label, not question.no_note)
-    output.check_file(out, question.force)
+    wished = wishes.of(plot.width, plot.font, plot.style, plot.label, not plot.no_note)
+    output.check_file(out, plot.force)
     with inputs.noted() as read:
-        loose = results.records(question.paths)
+        loose = results.records(plot.paths)
     output.spare(out, read)
     runs = selection.runs([run.record for run in loose], [run.mix for run in loose])
-    return Plan(question, form, window, wished, selection.where(runs, question.where))
+    return Plan(plot, form, window, wished, selection.where(runs, plot.where))
 
 
 def _window(kind: str, begin: str | None, end: str | None) -> Window:

@@ -118,7 +118,7 @@ def _row(run: Run, text: str) -> dict[str, Any]:
         "rtt": scenario["path"]["rtt"],
         "duration": scenario["duration"],
         "traffic": describe.traffic(scenario),
-        "cc": ",".join(dict.fromkeys(flow["cc"] for flow in record["flows"] if flow.get("cc"))) or None,
+        "cc": ",".join(dict.fromkeys(cc for flow in record["flows"] if (cc := flow.get("cc")))) or None,
         **_numbers(scenario),
         "scenario": json.dumps(scenario, ensure_ascii=False),
         "keys": list(flat(scenario).items()),
