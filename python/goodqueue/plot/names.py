@@ -22,11 +22,13 @@ class Labels:
         A name of several levels, as ``codel, rtt 10ms``, has them between commas. A level is a value, or a word and a
         value, each of which may have a text of its own.
         """
+        if not self.texts:
+            return name
         self.offered.update(dict.fromkeys((*keys, name)))
         for key in (*keys, name):
             if (text := self._text(key)) is not None:
                 return text
-        return ", ".join(self._level(level) for level in name.split(", ")) if self.texts else name
+        return ", ".join(self._level(level) for level in name.split(", "))
 
     def _level(self, level: str) -> str:
         if (whole := self._text(level)) is not None:
