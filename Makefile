@@ -94,7 +94,7 @@ GOODQUEUE_PROFILE ?= release
 DEVELOP := PIP_NO_INDEX=1 $(BIN)/maturin develop --profile
 BUILT := >.venv/build.log 2>&1 || { cat .venv/build.log >&2; echo "make: the build failed; the lines above say where" >&2; exit 1; }
 .venv/.package: .venv/.maturin pyproject.toml $(rust_sources)
-	@echo "building goodqueue ($(GOODQUEUE_PROFILE); about a minute the first time)"
+	@echo "building goodqueue ($(GOODQUEUE_PROFILE); the first time it takes four CPU minutes, two minutes on two cores)"
 	@$(DEVELOP) $(GOODQUEUE_PROFILE) $(BUILT)
 	@rm -f .venv/.optimised
 	@touch $@

@@ -116,7 +116,7 @@ def works() -> bool:
     """Return whether an ordinary user may build networks here."""
     if (shutil.which("setpriv") is None and not os.geteuid()) or (program := python()) is None:
         return False
-    code = "import sys; from goodqueue.engines.live.doctor import attempt; sys.exit(attempt() is not None)"
+    code = "import sys; from goodqueue.linking.doctor import attempt; sys.exit(attempt() is not None)"
     command = [*ordinary(), program, "-c", code]
     return subprocess.run(command, check=False, capture_output=True, env=environment(), cwd="/").returncode == 0
 

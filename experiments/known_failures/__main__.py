@@ -144,7 +144,7 @@ def main() -> None:
 
 def sentence(find: dict[str, Any] | None) -> str:
     """Return what is left of a find after shrinking."""
-    return "not found" if find is None else answer.sentence(find["facts"])
+    return "not found" if find is None else answer.sentence(find["facts"], find["facts"])
 
 
 def write(results: dict[str, Any]) -> None:

@@ -2,19 +2,17 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import drafts, output
+from goodqueue.options import BOUNDS
 from goodqueue.record import Scenario
 
 SUFFIX = ".pcapng"
-WHOLE_BYTES = 65536
+WHOLE_BYTES = BOUNDS["trace_snap"][1]
 """More bytes than any packet has."""
-
-LEAST_BYTES = 54
-"""The bytes of the headers of Ethernet, IPv4 and TCP without options."""
 
 DEFAULTS = {"sim": ("sender",), "kernel": ("down-in", "up-out"), "live": ("down-in", "up-out")}
 """The default points of each engine. They see each packet once, since tools such as Wireshark take a packet that they
@@ -30,8 +28,7 @@ AT_QUEUES = {
 """Engines that capture only at the router with the queues, and their points."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trace:
+class Trace(NamedTuple):
     """A capture to be made."""
 
     path: str

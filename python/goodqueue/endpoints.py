@@ -15,6 +15,9 @@ from goodqueue.traffic import kinds
 if TYPE_CHECKING:
     from types import ModuleType
 
+INSTALL = "`make transports` (docs/guides/transports.md)"
+"""What installs such a package: no index has one."""
+
 
 def package(scenario: Scenario) -> str:
     """Return the package that has the endpoints of ``scenario``. Empty: goodqueue has all of them."""
@@ -35,10 +38,9 @@ def module(scenario: Scenario, where: Place | None = None) -> "ModuleType":
     try:
         imported = import_module(name.replace("-", "_"))
     except ModuleNotFoundError:
-        raise UserError(where, f"needs {name}; accepted: pip install {name}") from None
+        raise UserError(where, f"needs {name}; accepted: {INSTALL}") from None
     if imported.VERSION != VERSION:
-        accepted = f"{VERSION}, as goodqueue is (pip install {name}=={VERSION})"
-        raise UserError(where, f"found {name} {imported.VERSION}; accepted: {accepted}")
+        raise UserError(where, f"found {name} {imported.VERSION}; accepted: {VERSION}, as goodqueue is: {INSTALL}")
     return imported
 
 

@@ -45,8 +45,11 @@ Part = Place | Sequence[Place]
 class UserError(Exception):
     """Raised for bad input. Its text is one line: the place, what was found, what is accepted.
 
-    The command line prints it after ``goodqueue: `` and exits with status 2. Nothing has been written by then.
+    The command line prints it after ``goodqueue: `` and exits with its status. Nothing has been written by then.
     """
+
+    status = 2
+    """The exit status of the command."""
 
     def __init__(self, *parts: "Part | UserError") -> None:
         """Join the non-empty ``parts`` (file, key, message) with a colon. Another error is the parts that it has."""
@@ -60,6 +63,12 @@ class UserError(Exception):
         *places, message = (worded(part, write) for part in self.parts)
         texts = [*(bounded(where, LONGEST_PLACE) for where in places), message]
         return one_line(": ".join(part for part in texts if part))
+
+
+class NotFoundError(UserError):
+    """Raised for a program that is not there. Its status is the one that a shell reports for that."""
+
+    status = 127
 
 
 def worded(part: Part, write: Callable[[Option], str]) -> str:

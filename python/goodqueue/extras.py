@@ -1,31 +1,29 @@
-"""The packages that only some of the work needs, and the extras of goodqueue that bring them."""
+"""The packages that only some of the work needs. Somebody who lacks one is told what to install, before any work."""
 
 from importlib.util import find_spec
 
-from goodqueue.errors import UserError
+from goodqueue.errors import Place, UserError
 
-EXTRAS = {
-    "matplotlib": "figures",
-    "pyarrow": "store",
-    "pandas": "notebook",
-    "distributed": "dask",
-    "optuna": "search",
-    "SALib": "search",
-}
-"""The extra of each package."""
+OPTIONAL = ("matplotlib", "pyarrow", "pandas", "distributed", "optuna", "SALib")
+"""Each by the name with which it is imported and installed."""
 
 
-def needed(package: str, where: str) -> None:
+def has(package: str) -> bool:
+    """Return whether ``package`` is installed."""
+    return find_spec(package) is not None
+
+
+def needed(package: str, where: Place) -> None:
     """Raise UserError if ``package`` is not installed, before any work is done for ``where``."""
-    if find_spec(package) is None:
+    if not has(package):
         raise _refusal(package, where)
 
 
-def missing(error: ModuleNotFoundError, where: str) -> UserError | None:
-    """Return the refusal for an import that failed, if an extra brings the package."""
+def missing(error: ModuleNotFoundError, where: Place) -> UserError | None:
+    """Return the refusal for an import that failed, if an optional package is missing."""
     package = (error.name or "").partition(".")[0]
-    return _refusal(package, where) if package in EXTRAS else None
+    return _refusal(package, where) if package in OPTIONAL else None
 
 
-def _refusal(package: str, where: str) -> UserError:
-    return UserError(where, f"needs {package}; accepted: pip install 'goodqueue[{EXTRAS[package]}]'")
+def _refusal(package: str, where: Place) -> UserError:
+    return UserError(where, f"needs {package}; accepted: pip install {package}")

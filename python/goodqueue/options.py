@@ -14,7 +14,14 @@ from goodqueue.errors import Option, Part, UserError, quoted, worded
 MOST = 2**63 - 1
 """The largest whole number of an option."""
 
-BOUNDS = {"seed": (0, MOST), "seeds": (1, 10_000), "workers": (1, 4096), "threads": (1, 256)}
+BOUNDS = {
+    "seed": (0, MOST),
+    "seeds": (1, 10_000),
+    "workers": (1, 4096),
+    "threads": (1, 256),
+    # From the headers of Ethernet, IPv4 and TCP without options to more than any packet has.
+    "trace_snap": (54, 65536),
+}
 """The least and the most of the numbers that several verbs and functions take."""
 
 Read = Callable[[Option, Any], Any]
@@ -57,6 +64,14 @@ def whole(option: Option, value: Any, least: int, most: int = MOST) -> int:
         upto = f" to {most}" if is_large or most < MOST else ""
         raise UserError(option, f"found {quoted(value)}; accepted: a whole number from {least}{upto}")
     return number
+
+
+def number(option: Option, value: Any) -> float:
+    """Return ``value``, a number or its text. Raises UserError."""
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UserError(option, f"found {quoted(value)}; accepted: a number, as 1.1") from None
 
 
 def whole_from(least: int, most: int = MOST) -> Read:

@@ -7,14 +7,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 BULK = "bulk"
 """The kind that competes for the link: shares of goodput are of its flows, and ``--flows`` is their number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """The column of a field in the table of one run."""
 
     heading: str
@@ -60,8 +59,7 @@ class Measure:
         return self.sum == "mean" and bool(self.note)
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(NamedTuple):
     """The meaning of ``--traffic KIND:DETAIL``."""
 
     detail: str

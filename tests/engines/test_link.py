@@ -18,8 +18,8 @@ import pytest
 
 from conftest import Result
 from goodqueue import listening
-from goodqueue.cli import link as verb
-from goodqueue.engines.live import outside, prometheus, view
+from goodqueue.engines.live import outside
+from goodqueue.linking import commands, prometheus, view
 from linked import MARK, Link, environment, program, public_folder, python, times_ms
 
 pytestmark = [pytest.mark.needs("link", "ping")]
@@ -371,5 +371,5 @@ def test_words_are_one_command_or_two(
     given: str, server: str | None, client: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Further `--` belong to the words of the inner link."""
-    monkeypatch.setattr("shutil.which", lambda name: name)
-    assert verb._commands(given.split()) == (server and server.split(), client.split())
+    monkeypatch.setattr(commands, "which", lambda name: name)
+    assert commands.commands(given.split()) == (server and server.split(), client.split())

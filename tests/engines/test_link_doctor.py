@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from conftest import Result
-from goodqueue.engines.live import doctor
-from goodqueue.engines.live.doctor import Finding, Machine
+from goodqueue.linking import doctor
+from goodqueue.linking.doctor import Finding, Machine
 
 
 def machine(**differs: Any) -> Machine:

@@ -13,8 +13,8 @@ from conftest import Result
 from goodqueue import running
 from goodqueue import scenario as reading
 from goodqueue.engines import loads
-from goodqueue.engines.live import path
 from goodqueue.errors import UserError
+from goodqueue.linking import path
 from goodqueue.scenario.toml import to_toml
 from goodqueue.studies import libraries, loading, planning, selection
 from goodqueue.sweeps import grid

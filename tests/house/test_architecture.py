@@ -157,7 +157,7 @@ FLOORS = (
     {"store"},
     {"ask"},
     {"plot"},
-    {"pages", "runs"},
+    {"linking", "pages", "runs"},
     {"comparison", "decisions", "neighbours", "speed"},
     {"flent", "sweeps"},
     {"studies"},

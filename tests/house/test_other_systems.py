@@ -46,6 +46,10 @@ sys.modules["pyroute2"] = None  # is not installed there
 OF_LINUX = (
     "goodqueue.engines.kernel",
     "goodqueue.engines.live",
+    "goodqueue.linking.answer",
+    "goodqueue.linking.carrying",
+    "goodqueue.linking.doctor",
+    "goodqueue.linking.view",
     "goodqueue.validation.runs",
     "goodqueue.validation.line",
 )

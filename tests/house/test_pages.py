@@ -145,7 +145,16 @@ def runnable() -> list[str]:
     return sorted(line for line in own if not is_mention(line))
 
 
-@pytest.mark.parametrize("line", runnable())
+@pytest.mark.parametrize(
+    "line",
+    [
+        # These draw, write a trace, or try many lines.
+        pytest.param(line, marks=pytest.mark.long)
+        if line.startswith("advise") or "--out report" in line or "--trace" in line
+        else line
+        for line in runnable()
+    ],
+)
 def test_a_command_in_a_page_runs(
     line: str, goodqueue: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

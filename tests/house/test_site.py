@@ -49,6 +49,7 @@ def build(out: Path, root: Path = ROOT) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.long
 @pytest.mark.needs("checkout")
 def test_the_site_builds_and_has_every_page(tmp_path: Path) -> None:
     done = build(tmp_path / "site")

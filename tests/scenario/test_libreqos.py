@@ -8,7 +8,7 @@ import pytest
 
 from goodqueue.engines import loads
 from goodqueue.errors import UserError
-from goodqueue.files import libreqos
+from goodqueue.files.libreqos import devices
 
 HEADINGS = (
     "Circuit ID,Circuit Name,Device ID,Device Name,Parent Node,Parent Node ID,Anchor Node ID,MAC,IPv4,IPv6,"
@@ -59,10 +59,85 @@ def test_circuits_and_sites_become_tables(tmp_path: Path) -> None:
     assert "addresses" not in inn
 
 
-def test_a_column_of_queues(tmp_path: Path) -> None:
-    rows = [f"{row},fq_codel" for row in ROWS[:1]]
+@pytest.mark.parametrize(
+    ("word", "down", "up"),
+    [
+        ("fq_codel", "fq_codel", "fq_codel"),
+        ("Cake / FQ_codel", "cake", "fq_codel"),
+        ("/none", "cake", "pfifo"),
+        ("cake/", "cake", "cake"),
+        ("", "cake", "cake"),
+    ],
+)
+def test_a_column_of_queues(tmp_path: Path, word: str, down: str, up: str) -> None:
+    """A word counts for both directions, or there is one per direction. Without one the bottleneck's line counts."""
+    (one,) = loads.from_file(written(tmp_path, [f"{ROWS[0]},{word}"], headings=f"{HEADINGS},sqm"))["subscriber"]
+    lines = (one.get("qdisc", "cake"), one.get("up_qdisc", one.get("qdisc", "cake")))
+    assert [line.split()[0] for line in lines] == [down, up]
+
+
+def test_cake_on_a_slow_line_has_an_rtt_and_a_fast_circuit_fq_codel(tmp_path: Path) -> None:
+    """LibreQoS 2.2 types other lines for at most 4 and for 1000 Mbit/s or more. A circuit's word stays beside them."""
+    slow, fast = "1,A,1,A,,,,,100.64.0.1,,1,0.5,3.5,0.9,", "2,B,2,B,,,,,100.64.0.2,,1,1,1000,999,"
+    file = written(
+        tmp_path, [f"{slow},", f"{fast},", f"{fast.replace('2', '3')},cake/none"], headings=f"{HEADINGS},sqm"
+    )
+    first, second, third = loads.from_file(file)["subscriber"]
+    assert "rtt 120ms" in first["qdisc"]
+    assert "rtt 300ms" in first["up_qdisc"]
+    assert (second["qdisc"].split()[0], second["up_qdisc"].split()[0]) == ("fq_codel", "cake")
+    assert (third["qdisc"].split()[0], third["up_qdisc"].split()[0]) == ("cake", "pfifo")
+    first, second, third = loads.from_file(file, {"bottleneck.qdisc": "fq_codel"})["subscriber"]
+    assert "qdisc" not in first  # what compare varies is what the circuits have
+    assert (third["qdisc"].split()[0], third["up_qdisc"].split()[0]) == ("cake", "pfifo")
+
+
+def test_headings_of_integrations_and_rows_of_any_length(tmp_path: Path) -> None:
+    """Headings differ in case and signs. A row may end after its rates, and what is beyond the headings is ignored."""
+    headings = '"circuit_id","Circuit Name","Device ID","Device Name","Parent Node","MAC","IPv4","IPv6",'
+    headings += '"Download Min","Upload Min","Download Max","UPLOAD MAX","Comment"'
+    rows = ['"1","Mill","1","R","Hill","","100.64.0.1","","24.5","4.9","25.0","5.0"', "2,Inn,2,R,,,,,1,1,50,10,a,bare"]
+    mill, inn = loads.from_file(written(tmp_path, rows, headings=headings))["subscriber"]
+    assert (mill["down"], mill["up_min"], mill["parent"]) == ("25mbit", "4900kbit", "Hill")
+    assert (inn["down"], inn["up"]) == ("50mbit", "10mbit")
+
+
+def test_a_parent_has_several_names_and_a_virtual_one_is_the_site_above(tmp_path: Path) -> None:
+    network = {"Hill": {"downloadBandwidthMbps": 0, "id": "h-1", "name": "The hill", "children": {
+        "Ward": {"type": "Virtual", "children": {"Mast": {"downloadBandwidthMbps": 9, "uploadBandwidthMbps": 3}}},
+    }}}  # fmt: skip
+    names = (",Hill,,", ",The hill,,", ",Ward,,", ",Mast,,", ",nowhere,h-1,", ",,,")
+    rows = [f"{at},A,{at},A{name},,,,1,1,5,5," for at, name in enumerate(names)]
+    resolved = loads.from_file(written(tmp_path, rows, network))
+    assert [(node["name"], node["down"], node["up"]) for node in resolved["node"]] == [
+        ("Hill", "1gbit", "1gbit"),  # without rates, those of what is above
+        ("Mast", "9mbit", "3mbit"),
+    ]
+    parents = [subscriber.get("parent") for subscriber in resolved["subscriber"]]
+    assert parents == ["Hill", "Hill", "Hill", "Mast", "Hill", None]
+
+
+def test_devices_of_one_circuit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first row's rates and line count, and a line says so, once. Two parents are refused, as LibreQoS does."""
+    rows = ["1,A,1,A,Hill,,,,100.64.0.1,,1,1,50,10,,cake", "1,A,2,B,Hill,,,,100.64.0.2,,1,1,25,10,,none"]
     (one,) = loads.from_file(written(tmp_path, rows, headings=f"{HEADINGS},sqm"))["subscriber"]
-    assert one["qdisc"].startswith("fq_codel")
+    assert (one["down"], one["qdisc"].split()[0]) == ("50mbit", "cake")
+    assert [line.partition("csv:3: ")[2][:40] for line in capsys.readouterr().err.splitlines()] == [
+        "a circuit's device with other rates; the",
+        "a circuit's device with another sqm; the",
+    ]
+    with pytest.raises(UserError, match=r"csv:3: Parent Node: found .none.; accepted: .Hill., as the circuit's first"):
+        loads.from_file(written(tmp_path, [rows[0], rows[1].replace("Hill", "none")], headings=f"{HEADINGS},sqm"))
+
+
+def test_options_change_the_files_and_the_tables_that_they_stand_for(tmp_path: Path) -> None:
+    file = written(tmp_path, ROWS[:1])
+    other = tmp_path / "other.csv"
+    other.write_text(f"{HEADINGS}\n{ROWS[1]}\n", encoding="utf-8")
+    (forge,) = loads.from_file(file, {"isp.devices": str(other)})["subscriber"]
+    assert forge["down"] == "25500kbit"
+    (mill,) = loads.from_file(file, ["subscriber.0.down=70mbit"])["subscriber"]
+    assert (mill["down"], mill["up"]) == ("70mbit", "10mbit")
 
 
 @pytest.mark.parametrize(
@@ -75,11 +150,11 @@ def test_a_column_of_queues(tmp_path: Path) -> None:
         ),
         ("1,A,1,A,Hil,,,,100.64.0.1,,1,1,50,10,", "ShapedDevices.csv:2: Parent Node: found .Hil.; accepted: a node of"),
         ("1,A,1,A,Hill,,,,100.64.0.999,,1,1,50,10,", "ShapedDevices.csv:2: IPv4: found .100.64.0.999.; accepted: IPv4"),
-        ("1,A,1,A,Hill", "ShapedDevices.csv:2: found 5 columns; accepted: 15 or 13, as the headings say"),
+        ("1,A,1,A,Hill", "ShapedDevices.csv:2: Download Max Mbps: found .*; accepted: Mbit/s, as 100 or 2.5"),
         (",A,1,A,Hill,,,,100.64.0.1,,1,1,50,10,", "ShapedDevices.csv:2: Circuit ID: found none; accepted: a number"),
         (
             "1,A,1,A,Hill,,,,100.64.0.1,,1,1,50,10,\n2,B,2,B,Hill,,,,100.64.0.1,,1,1,50,10,",
-            "ShapedDevices.csv:3: IPv4: found 100.64.0.1, which row 2 has; accepted: addresses of its own",
+            "ShapedDevices.csv:3: IPv4: found 100.64.0.1, which circuit 1 has; accepted: addresses",
         ),
     ],
 )
@@ -94,8 +169,8 @@ def test_a_bad_row_is_refused_with_row_and_column(tmp_path: Path, row: str, want
         ([], r"network.json: the file: found \[\]; accepted: an object of nodes by name"),
         ({"Hill": 3}, "network.json: Hill: found 3; accepted: an object with downloadBandwidthMbps and"),
         (
-            {"Hill": {"downloadBandwidthMbps": 0, "uploadBandwidthMbps": 1}},
-            "network.json: Hill.downloadBandwidthMbps: found 0; accepted: Mbit/s, as 1000",
+            {"Hill": {"downloadBandwidthMbps": "9", "uploadBandwidthMbps": 1}},
+            "network.json: Hill.downloadBandwidthMbps: found .9.; accepted: Mbit/s, as 1000",
         ),
         (
             {"Hill": {**NETWORK["Region"], "children": NETWORK}, "Region": NETWORK["Region"]},
@@ -115,4 +190,4 @@ def test_headings_are_needed(tmp_path: Path) -> None:
     with pytest.raises(
         UserError, match=r"a.csv:1: found the headings .a, b. …, without Circuit ID; accepted: a file as"
     ):
-        libreqos.subscribers(tmp_path / "a.csv", None)
+        devices.read(tmp_path / "a.csv", None, {})

@@ -16,8 +16,9 @@ from goodqueue.record import Scenario
 from goodqueue.search import worlds
 from goodqueue.search.attack import answer, plan, work
 from goodqueue.search.attack.question import Attack
+from goodqueue.search.attack.words import sentence
 from goodqueue.search.evaluating import Evaluator
-from goodqueue.search.facts import Chosen
+from goodqueue.search.facts import Chosen, Facts
 from goodqueue.search.runner import Runner
 from goodqueue.search.subjects import Subject, instead
 
@@ -69,6 +70,32 @@ def test_codel_is_found_under_unresponsive_load(found: dict[str, Any]) -> None:
     assert of_pie < most == 5
     assert find["holds"] <= find["of"]
     scenarios.resolve(find["scenario"])
+
+
+@pytest.mark.parametrize(
+    ("differing", "beside", "said"),
+    [
+        ({"third": "cbr", "third.share": 1.5}, {}, "A constant stream of 1.5 times the link's rate joins."),
+        (
+            {"rate": 1, "second": "bulk", "second.path": "own", "second.start": 0.2},
+            {"second.rtt": 50, "second.flows": 1},
+            "The link has 1 Mbit/s; a flow joins after 0.2 s, with an RTT of 50 ms.",
+        ),
+        (
+            {"flows": 8, "wire": "others", "duration": 20},
+            {"wire.kind": "jitter", "jitter": 20, "second": "none"},
+            "8 flows send; all but the first flows cross a wire with jitter of 20 ms; the run lasts 20 s.",
+        ),
+        (
+            {"qdisc": "pie", "changes": 1, "change.0.factor": 0.2},
+            {"change.0.at": 0.8},
+            "The queue is pie; the rate is 0.2 times the first one from 80 % of the run on.",
+        ),
+        ({}, {"third": "cbr"}, "It is the simplest scenario of all."),
+    ],
+)
+def test_a_find_is_said_in_words(differing: Facts, beside: Facts, said: str) -> None:
+    assert sentence(differing, {**beside, **differing}) == said
 
 
 def test_shrinking_leaves_half_of_the_margin(found: dict[str, Any]) -> None:

@@ -9,7 +9,9 @@ import pytest
 from conftest import Result
 from goodqueue.measures.stats import Estimate
 from goodqueue.search import cases, knobs
-from goodqueue.search.tune.work import Candidate, Judged
+from goodqueue.search.tune import answer, plan
+from goodqueue.search.tune.question import Tune
+from goodqueue.search.tune.work import Candidate, Judged, Tuning
 
 Command = Callable[..., Result]
 
@@ -74,6 +76,28 @@ def test_a_verdict_needs_an_interval_without_zero(
 ) -> None:
     one = Judged(Candidate("codel", {}, (), 0.0), [Estimate(mean, half, 6) for mean, half in gains], 0)
     assert (one.is_better, one.is_worse, one.is_trade) == verdicts
+
+
+@pytest.mark.parametrize(
+    ("gains", "said"),
+    [
+        ([(0.2, 0.1), (0.0, 0.05)], "Take `codel target 9ms`."),
+        ([(0.2, 0.1), (-0.2, 0.05)], "Take `codel target 9ms` if delay_p95_ms is worth goodput_mbps to you; otherwise"),
+        (
+            [(-0.2, 0.1), (0.0, 0.05)],
+            "Keep `codel`: on scenarios that the search had not seen, `codel target 9ms`",
+        ),
+        (None, "Keep `codel`."),
+    ],
+)
+def test_the_last_sentence_says_what_to_take(gains: list[tuple[float, float]] | None, said: str) -> None:
+    planned = plan.of(Tune.read({"qdisc": "codel", "rate": "4mbit", "rtt": "50ms"}))
+    best = gains and Judged(
+        Candidate("codel target 9ms", {}, (), 0.0), [Estimate(mean, half, 6) for mean, half in gains], 0
+    )
+    tuning = Tuning(planned, [], 0, [best] if best else [], best or None, 6, 1)
+    *_, last = answer.of(tuning).parts
+    assert str(last).startswith(said)
 
 
 def test_no_scenario_for_tuning_is_among_those_that_judge() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from goodqueue import listening
-from goodqueue.engines.live import prometheus
+from goodqueue.linking import prometheus
 from served import LIMIT_S, Ask
 
 

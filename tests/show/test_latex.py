@@ -22,7 +22,7 @@ NASTY = Table(
 
 def check(text: str) -> list[str]:
     """Check the syntax of tables as LaTeX reads it, and return the rows between the rules of all tables."""
-    assert "\\usepackage{booktabs}" in text.splitlines()[0]
+    assert "\\usepackage{array,booktabs,siunitx}" in text.splitlines()[0]
     body = re.sub(r"(?<!\\)%.*", "", text)
     depth, found = 0, []
     plain = re.sub(r"\\[\\{}$&#_%]", "", body)
@@ -39,7 +39,11 @@ def check(text: str) -> list[str]:
         else:
             assert opened.pop() == name
     assert opened == []
-    for columns, inside in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", body, re.DOTALL):
+    labels = re.findall(r"\\label\{tab:[a-z0-9-]+\}", body)
+    assert len(set(labels)) == len(labels) == body.count("\\begin{table}"), "a label each"
+    for form, inside in re.findall(r"\\begin\{tabular\}\{(.*?)\}\n(.*?)\\end\{tabular\}", body, re.DOTALL):
+        columns = re.sub(r">\{.*?\}|(?<=p)\{.*?\}|(?<=S)\[.*?\]", "", form)
+        assert not set(columns) - set("lrSp"), columns
         assert [inside.count(rule) for rule in ("\\toprule", "\\midrule", "\\bottomrule")] == [1, 1, 1]
         for line in inside.splitlines():
             row = line.strip()
@@ -54,8 +58,22 @@ def check(text: str) -> list[str]:
 def test_names_of_every_kind_are_text() -> None:
     rows = check(latex.document([NASTY, NASTY]))
     assert len(rows) == 2 * 5
-    assert rows[2] == r"{[codel]} & $-$5.8 $\pm$ 1.7 * & -- \\", "a minus sign, and no argument of the line break"
+    assert rows[2] == r"{[codel]} & -5.8 +- 1.7 {\,*} & -- \\", "no argument of the line break"
     assert rows[3].startswith(r"{* pie \{} & 0 & ")
+
+
+def test_a_wide_table_is_split_to_fit_a_page_and_its_numbers_align_at_the_sign_of_the_interval() -> None:
+    """As a single ``table`` of 14 columns no page held it."""
+    columns = [Column("qdisc", False), *(Column(f"metric {index}\nms") for index in range(13))]
+    row = ["codel", *["1023.1 ± 1.9"] * 12, "–"]
+    notes = ["± is a half-width; --json shows each.", "and 3 more, which --json shows", "--json shows all"]
+    text = latex.document([Table("Means (± 95 % CI)", columns, [row, ["pie", *["-5.8 ± 12.7 *"] * 13]], notes)])
+    assert len(check(text)) == 4 * 5
+    assert text.count("S[table-format=-4.1(3),table-space-text-post={\\,*}]") == 12
+    assert "codel & 1023.1 +- 1.9 & 1023.1 +- 1.9 & 1023.1 +- 1.9 \\\\" in text
+    assert "codel & {--} \\\\" in text
+    assert text.count("\\label{tab:means-part-1-of-5}") == 1
+    assert "\\footnotesize $\\pm$ is a half-width. and 3 more." in text, "no option of a command"
 
 
 @pytest.mark.long

@@ -41,6 +41,7 @@ def test_the_worst_come_first() -> None:
     assert [one["name"] for one in found] == ["90.0", "60.0", "7.0"]
 
 
+@pytest.mark.long
 def test_the_guides_commands_run(goodqueue: Command, here: Path) -> None:
     """In the order of the page. The figure has a row per node, and the table of a comparison a row per plan."""
     (here / "examples").symlink_to(ROOT / "examples")

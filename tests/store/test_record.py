@@ -11,7 +11,7 @@ import pytest
 
 from conftest import Result
 from goodqueue.decisions import recording
-from goodqueue.decisions.recording import Load
+from goodqueue.decisions.question import Record
 from goodqueue.errors import UserError
 
 
@@ -41,12 +41,11 @@ def test_a_changed_recording_is_found(here: Path, goodqueue: Callable[..., Resul
 
 
 def test_a_seed_gives_the_same_bytes_and_gzip_changes_nothing(here: Path) -> None:
-    load = Load(packets=500, seed=7)
     for name in ("a.csv.gz", "b.csv.gz", "c.csv"):
-        recording.record("pie", load, name)
+        recording.record(Record(qdisc="pie", packets=500, seed=7, out=name))
     assert (here / "a.csv.gz").read_bytes() == (here / "b.csv.gz").read_bytes()
     assert gzip.decompress((here / "a.csv.gz").read_bytes()) == (here / "c.csv").read_bytes()
-    recording.record("pie", Load(packets=500, seed=8), "c.csv", force=True)
+    recording.record(Record(qdisc="pie", packets=500, seed=8, out="c.csv", force=True))
     assert gzip.decompress((here / "a.csv.gz").read_bytes()) != (here / "c.csv").read_bytes()
 
 
@@ -94,7 +93,7 @@ def test_a_file_is_replaced_only_by_a_whole_one(here: Path, goodqueue: Callable[
     assert goodqueue("record", "codel", "--packets", "9", "--out", "x.csv", "--force").status == 0
     assert goodqueue("replay", "x.csv").status == 0
     with pytest.raises(UserError, match="exists already"):
-        recording.record("codel", Load(packets=9), "x.csv")
+        Record(qdisc="codel", packets=9, out="x.csv").work()
 
 
 def test_a_full_disk_leaves_nothing(here: Path) -> None:

@@ -22,6 +22,7 @@ VERDICTS = {
 }
 
 
+@pytest.mark.long
 def test_ours_in_a_hurry(goodqueue: Command) -> None:
     """Guards against a change of verdict that nobody notices. NOTES.md must explain each change."""
     result = goodqueue("study", "schwardmann2014", "--quick", "--json")

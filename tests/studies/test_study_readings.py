@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -152,7 +153,12 @@ def test_all_combinations_are_tried_and_the_stated_verdicts_stay(mine: Path, goo
 def test_fit_says_which_readings_explain_most(mine: Path, goodqueue: Command) -> None:
     shown = goodqueue("study", str(mine), "--fit")
     assert "What explains most of the paper" in shown.out
-    assert "Inferred, not stated" in " ".join(shown.out.split())
+    said = " ".join(shown.out.split())
+    assert "Inferred, not stated" in said
+    titles = {one["id"]: one["title"] for one in tomllib.loads((mine / "study.toml").read_text())["reconstruction"]}
+    assert len(titles) == 3
+    for id_, title in titles.items():
+        assert f"{id_}: {title}." in said, "each word is explained"
 
 
 def test_fit_without_anything_open_is_refused(mine: Path, goodqueue: Command) -> None:

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 
 from goodqueue.show.table import Table
 from goodqueue.studies import (
+    drawing,
     figures,
     libraries,
     loading,
@@ -177,7 +178,7 @@ def test_figures_stand_in_the_papers_order() -> None:
     def draw(_: Outcome) -> list[Drawn]:
         return [Drawn(f"f{place}", title, "", Figure()) for place, title in enumerate(titles)]
 
-    found = figures.all_figures(unmeasured(ours("schwardmann2014")), draw)
+    found = drawing.all_figures(unmeasured(ours("schwardmann2014")), draw)
     assert [drawn.title for drawn in found] == ["Figure 2: first", "Figure 3(a): a", "Figure 3(b): b", "Table 2: t"]
 
 
@@ -188,7 +189,7 @@ def test_in_a_hurry_too_each_panel_of_the_large_page_has_fifo() -> None:
     plan = planning.plan(study, chosen, quick=True, seeds=1)
     found = outcome.carry_out(plan, chosen)
     draw = figures.own(study.folder)
-    (figure,) = [drawn.figure for drawn in figures.all_figures(found, draw) if drawn.name == "figure5"]
+    (figure,) = [drawn.figure for drawn in drawing.all_figures(found, draw) if drawn.name == "figure5"]
     panels = [ax for ax in figure.axes if ax.get_visible()]
     assert len(panels) == 2
     for ax in panels:

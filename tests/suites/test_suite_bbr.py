@@ -81,7 +81,7 @@ def test_version_3_passes_and_version_1_does_not(goodqueue: Command, tmp_path: P
     out = tmp_path / "bbr.xml"
     cases = ["--only", "1", "--only", "9", "--only", "10", "--only", "20"]
     done = goodqueue("suite", "bbr", "bbr3", "bbr", "--quick", *cases, "--junit", str(out))
-    assert done.status == 0, done.err
+    assert (done.status, done.err) == (1, "goodqueue: bbr fails 2 of 4 rows: 10, 20\n"), "as the file says"
     top = ET.parse(out).getroot()  # noqa: S314 we wrote it
     assert [suite.get("name") for suite in top] == ["bbr bbr3", "bbr bbr"]
     assert [[suite.get(key) for key in ("tests", "failures", "skipped")] for suite in top] == [

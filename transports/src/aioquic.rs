@@ -41,7 +41,7 @@ impl Aioquic {
             }
             Ok(object.unbind())
         });
-        let accepted = "accepted: pip install 'goodqueue-transports[aioquic]'";
+        let accepted = "accepted: pip install aioquic";
         let object = made.map_err(|error| format!("{}; {accepted}", said(&error)))?;
         Ok(Self { object, failure: None })
     }

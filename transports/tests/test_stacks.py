@@ -146,7 +146,7 @@ def test_the_other_engines_refuse_a_stack(cable: Scenario) -> None:
 
 def test_without_the_package_one_line_says_what_to_install(cable: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "goodqueue_transports", None)
-    with pytest.raises(UserError, match="needs goodqueue-transports; accepted: pip install goodqueue-transports"):
+    with pytest.raises(UserError, match="needs goodqueue-transports; accepted: `make transports`"):
         running.one(cable)
 
 

@@ -151,6 +151,7 @@ fn mistakes_are_refused_with_their_key() {
             json!(["100.64.0.300"]),
             "subscriber[0].addresses: found \"100.64.0.300\";",
         ),
+        ("/subscriber/0/up_qdisc", json!("cak"), "subscriber[0].up_qdisc: "),
         ("/node/0/parent", json!("tower"), "node[0].parent: found \"tower\", which is below it"),
         ("/node/0/name", json!(""), "subscriber[0].parent: "),
         ("/bottleneck/tc", json!(["x"]), "bottleneck.tc: found it beside subscribers"),
@@ -165,4 +166,25 @@ fn mistakes_are_refused_with_their_key() {
         let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
         assert!(error.starts_with(wanted), "{pointer}: {error}");
     }
+}
+
+/// Otherwise one of them has the other's plan, without a word.
+#[test]
+fn networks_of_two_subscribers_may_not_overlap() {
+    let mut scenario = street();
+    scenario["subscriber"] = json!([
+        {"name": "a", "down": "9mbit", "up": "9mbit", "addresses": ["100.64.0.0/30", "100.64.0.1"]},
+        {"name": "b", "down": "9mbit", "up": "9mbit"},
+        {"name": "c", "down": "9mbit", "up": "9mbit", "addresses": ["100.64.0.6"]},
+    ]);
+    let expanded = Scenario::from_json(&scenario.to_string()).unwrap().expanded();
+    let traffic = serde_json::to_value(expanded).unwrap()["traffic"].clone();
+    let hosts: Vec<_> =
+        traffic.as_array().unwrap().iter().filter_map(|table| table["host"].as_str()).collect();
+    assert!(hosts.contains(&"100.64.0.4") && !hosts.contains(&"100.64.0.2"), "{hosts:?}"); // that of b
+    scenario["subscriber"][2]["addresses"] = json!(["100.64.0.3"]);
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    let wanted = "subscriber[2].addresses: found 100.64.0.3/32, which lies in 100.64.0.0/30 of subscriber[0]; accepted: \
+                  addresses of its own";
+    assert_eq!(error, wanted);
 }

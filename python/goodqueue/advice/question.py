@@ -1,12 +1,11 @@
 """What ``goodqueue advise`` and ``gq.advise`` ask."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from goodqueue.advice import framing
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import LISTED, PATH, PATHS, whole
 from goodqueue.measures import FIRST_SEED
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from goodqueue.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Advise(Question):
     """Say which tc lines to type on a link, and what they change.
 
@@ -38,7 +37,6 @@ class Advise(Question):
 
     verb = "advise"
     report = "Write a report: a page, JSON, and the scenarios."
-    needs_figures = False
 
     more: tuple[str, ...] = argument(
         "FILE", "Further files of --flent.", reader=PATHS, is_optional=True, in_python=False
@@ -75,12 +73,15 @@ class Advise(Question):
 
     def work(self) -> Work:
         """Return the runs of all lines. Raises UserError."""
+        from goodqueue import extras
         from goodqueue.advice import answer, checking, reading, trying, tuned
-        from goodqueue.errors import UserError, quoted
+        from goodqueue.errors import Option, UserError, quoted
 
         if self.more and not self.flent:
             raise UserError("advise", f"found {quoted(self.more[0])} without --flent; accepted: --flent FILE...")
         household = reading.ask(self)
+        if self.tune:
+            extras.needed("optuna", Option("tune"))
 
         def carry_out(progress: "Progress", _: "Store | None") -> "Answer":
             advice = trying.advise(household, self.workers, progress)

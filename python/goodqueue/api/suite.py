@@ -40,6 +40,11 @@ class Suite(showing.Shown):
         return list(self.sheet.rows)
 
     @property
+    def failed(self) -> dict[str, list[str]]:
+        """The sections whose rows fail, by tested line: what gives ``goodqueue suite`` the exit status 1."""
+        return self.sheet.failed()
+
+    @property
     def verdicts(self) -> "pd.DataFrame":
         """A DataFrame with one row per section and tested line, and its ``verdict``.
 

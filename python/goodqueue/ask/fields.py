@@ -5,8 +5,7 @@ Each function is the default of a field in a dataclass, as `dataclasses.field` i
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goodqueue.ask.readers import FLAG, OPTIONS, TEXT, Reader
 from goodqueue.errors import Option
@@ -15,8 +14,7 @@ KEY = "field"
 """Where `dataclasses` keeps a `Field`, among the metadata."""
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """An argument or an option, as all front ends show it."""
 
     metavar: str
@@ -62,12 +60,14 @@ def argument(
     is_optional: bool = False,
     is_optional_in_python: bool = False,
     in_python: bool = True,
+    otherwise: str = "",
 ) -> Any:
     """Declare what has a place on the command line. Unless it ``is_optional``, the command cannot do without it."""
     field = Field(
         metavar,
         text,
         reader,
+        otherwise=otherwise,
         completes=completes,
         is_argument=True,
         is_required=is_optional_in_python,

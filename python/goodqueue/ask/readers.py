@@ -2,15 +2,13 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goodqueue import options
 from goodqueue.errors import Option, UserError, quoted
 
 
-@dataclass(frozen=True, slots=True)
-class Reader:
+class Reader(NamedTuple):
     """Reads the values of a field."""
 
     read: Callable[[Option, Any], Any]
@@ -85,9 +83,21 @@ def whole(least: int, most: int = options.MOST) -> Reader:
     return Reader(lambda option, value: options.whole(option, plain(value), least, most), "int")
 
 
+def word(*known: str) -> Reader:
+    """Return the reader of one of the words ``known``."""
+
+    def read(option: Option, value: Any) -> str:
+        if value not in known:
+            raise UserError(option, f"found {quoted(value)}; accepted: {', '.join(known)}")
+        return str(value)
+
+    return Reader(read, "str")
+
+
 Source = str | dict[str, Any]
 """A scenario: the path of its file, or its tables."""
 
+NUMBER = Reader(lambda option, value: options.number(option, plain(value)), "float")
 SCENARIO = Reader(
     _scenario, "str | os.PathLike[str] | Mapping[str, Any]", note="A path, or the tables of a scenario as a dict."
 )

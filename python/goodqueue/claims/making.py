@@ -4,7 +4,7 @@ import re
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,12 @@ from goodqueue._goodqueue import VERSION
 from goodqueue.claims.result import Part, Result, part_of
 from goodqueue.engines import identity
 from goodqueue.errors import UserError, quoted, warn
-from goodqueue.store import Store
+from goodqueue.store import Store, completing
 from goodqueue.studies import outcome, planning, selection
 from goodqueue.studies.model import Study
+from goodqueue.studies.planning import Plan
 
 ANSWER = "an answer of `goodqueue study --json`, or one result of `goodqueue claims --out`"
-
-Carry = Callable[[str, Callable[[running.Progress, Store | None], Part]], Part]
-"""Takes a label and the work. It calls the work with the display of progress that has the label, and with the store."""
 
 
 def begun() -> Result:
@@ -29,27 +27,29 @@ def begun() -> Result:
     return Result(VERSION, source(), today(), ())
 
 
-def carry_out(studies: Sequence[Study], quick: bool, workers: int | None, carry: Carry) -> tuple[Part, ...]:
-    """Run ``studies``, one after the other, and return their results. Raises UserError as a study does."""
+def plans(studies: Sequence[Study], quick: bool, workers: int | None) -> list[Plan]:
+    """Return the runs of ``studies``, each whole. Raises UserError as a study does."""
+    return [planning.plan(study, selection.select(study, []), quick, workers=workers) for study in studies]
+
+
+def carry_out(
+    plans: Sequence[Plan], workers: int | None, progress: running.Progress, store: Store | None
+) -> tuple[Part, ...]:
+    """Run the studies of ``plans``, one after the other, and return their results. Raises UserError as a study does."""
     parts = []
-    for number, study in enumerate(studies, 1):
-        everything = selection.select(study, [])
-        plan = planning.plan(study, everything, quick, workers=workers)
-
-        def work(
-            progress: running.Progress, store: Store | None, plan: planning.Plan = plan, selection: Any = everything
-        ) -> Part:
-            is_own = store is None or not _held(plan, store)
-            begun = time.process_time()
-            answer = outcome.as_json(outcome.carry_out(plan, selection, workers, progress, store, warn), VERSION)
-            return part_of(answer, round(time.process_time() - begun, 1) if is_own else None)
-
-        label = f"{study.key} ({number} of {len(studies)}): {len(plan.scenarios)} runs"
-        parts.append(carry(label, work))
+    done, runs = 0, sum(len(plan.scenarios) for plan in plans)
+    for plan in plans:
+        is_own = store is None or not _held(plan, store)
+        begun = time.process_time()
+        shown = completing.part(progress, done / runs, len(plan.scenarios) / runs)
+        everything = selection.select(plan.study, [])
+        answer = outcome.as_json(outcome.carry_out(plan, everything, workers, shown, store, warn), VERSION)
+        parts.append(part_of(answer, round(time.process_time() - begun, 1) if is_own else None))
+        done += len(plan.scenarios)
     return tuple(parts)
 
 
-def _held(plan: planning.Plan, store: Store) -> bool:
+def _held(plan: Plan, store: Store) -> bool:
     """Return whether ``store`` has a run of ``plan`` already."""
     return any(store.path(identity.of(plan.engine, scenario).key).exists() for scenario in plan.scenarios.values())
 

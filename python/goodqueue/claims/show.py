@@ -150,11 +150,6 @@ def _numbers(change: Change) -> Iterable[str]:
         yield f"{number}{'not compared' if row['verdict'] == 'not_run' else row['verdict']}"
 
 
-def parts(now: Result, moved: Moved | None) -> list[str | Table]:
-    """Return what the terminal shows."""
-    return [*lead(now, moved), "", *tables(now, moved)]
-
-
 def markdown(stored: Sequence[Result]) -> str:
     """Return the generated part of docs/results/claims.md: the newest of the ``stored`` results, and the one before."""
     if not stored:

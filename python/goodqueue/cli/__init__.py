@@ -5,6 +5,7 @@ its function, so that ``--help`` and small runs stay fast.
 """
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 import typer
 
 from goodqueue import extras, interrupts
+from goodqueue.ask.question import Question
 from goodqueue.cli import asking, completion, options, process
 from goodqueue.errors import UserError, one_line, quoted
 
@@ -38,7 +40,7 @@ GROUPS = {
         "compare": "comparison.question:Compare",
         "sweep": "sweeps.question:Sweep",
         "advise": "advice.question:Advise",
-        "link": "link.link",
+        "link": "linking.question:Link",
     },
     "Search": {
         "attack": "search.attack.question:Attack",
@@ -48,12 +50,12 @@ GROUPS = {
     },
     "Prove": {
         "study": "studies.question:Study",
-        "claims": "claims.claims",
+        "claims": "claims.question:Claims",
         "suite": "suites.question:Suite",
-        "validate": "validate.app",
-        "calibrate": "calibrate.calibrate",
-        "replay": "replay.replay",
-        "record": "record.record",
+        "validate": "validation.question:Validate",
+        "calibrate": "calibrate.question:Calibrate",
+        "replay": "decisions.question:Replay",
+        "record": "decisions.question:Record",
     },
     "Look": {
         "plot": "plot.question:Plot",
@@ -76,7 +78,11 @@ GROUPS = {
         "cite": "cite.cite",
     },
 }
-"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file."""
+"""The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file.
+
+A verb is a question if it finds something out about queues and paths: that is an answer, which each face shows. The
+others find out nothing about them: they draw, serve or list what is there, convert files, or are about this machine.
+"""
 
 VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items()}
 """The verbs of all groups."""
@@ -85,15 +91,14 @@ VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items
 class Grouped(typer.core.TyperGroup):
     """The command, whose help lists the verbs by group."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write one section per group."""
-        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        width = formatter.width - 6 - max(map(len, commands))
-        for group, names in GROUPS.items():
-            rows = [(name, command.get_short_help_str(width)) for name in names if (command := commands.get(name))]
-            if rows:
-                with formatter.section(group):
-                    formatter.write_dl(rows, col_max=max(map(len, commands)))
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the signature is typer's
+        """Write one section per group. A verb's sentence needs its docstring only, so its options are not made."""
+        longest = max(map(len, VERBS))
+        width = formatter.width - 6 - longest
+        for group, verbs in GROUPS.items():
+            commands = [typer.core.TyperCommand(name, help=_text(_declared(where))) for name, where in verbs.items()]
+            with formatter.section(group):
+                formatter.write_dl([(one.name, one.get_short_help_str(width)) for one in commands], col_max=longest)
 
 
 RENAMED = {"--out": "--store", "--seed": "--draw-seed"}
@@ -110,6 +115,10 @@ MOVED = {
 """Options of verbs that are sub-commands now, with what is typed today."""
 
 
+NO_VERB: tuple[list[str], ...] = ([], ["-h"], ["--help"], ["--version"])
+"""The words of a command line that asks for no verb, so that none is made."""
+
+
 def _version(asked: bool) -> None:
     if asked:
         from goodqueue._goodqueue import VERSION
@@ -124,18 +133,23 @@ def _root(
     pass
 
 
-def _verb(where: str) -> Any:
-    """Return the function of a verb, or the typer of several: `VERBS` says where it is."""
+def _declared(where: str) -> Any:
+    """Return what declares a verb: a question, a function, or the typer of several. `VERBS` says where it is."""
     module, is_question, question = where.partition(":")
     if is_question:
-        return asking.verb(getattr(import_module(f"goodqueue.{module}"), question))
+        return getattr(import_module(f"goodqueue.{module}"), question)
     module, _, function = where.partition(".")
     return getattr(import_module(f"goodqueue.cli.{module}"), function)
 
 
+def _text(verb: Any) -> str:
+    """Return the text of a verb's help."""
+    return str(verb.info.help) if isinstance(verb, typer.Typer) else inspect.getdoc(verb) or ""
+
+
 @functools.cache
 def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
-    """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms, since their modules are imported."""
+    """Return the command with ``verbs`` as typer runs it. All verbs take 150 ms: their options are made."""
     app = typer.Typer(
         cls=Grouped,
         help=HELP,
@@ -147,7 +161,9 @@ def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
     )
     app.callback()(_root)
     for name in verbs:
-        verb = _verb(VERBS[name])
+        verb = _declared(VERBS[name])
+        if isinstance(verb, type) and issubclass(verb, Question):
+            verb = asking.group(verb) if verb.further else asking.verb(verb)
         if isinstance(verb, typer.Typer):
             app.add_typer(verb, name=name)
         else:
@@ -158,8 +174,9 @@ def command_line(verbs: tuple[str, ...] = tuple(VERBS)) -> Any:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line ``arguments`` (default: the process's own) and exit.
 
-    Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed or a cell of a sweep failed, 2 bad
-    input, 130 interrupted, 141 the reader of the output closed it, 143 terminated.
+    Exit status: 0 success, 1 a replayed trace mismatches, no trace could be replayed, a cell of a sweep failed or a
+    row of a suite fails, 2 bad input, 127 the program of a link is not there, 130 interrupted, 141 the reader of the
+    output closed it, 143 terminated. That of a link is its program's.
     """
     process.prepare_streams()
     process.draw_into_files()
@@ -175,13 +192,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = process.give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except MemoryError:
         status = _refuse("found no more memory; accepted: fewer or smaller inputs, or more memory", 2)
-    except KeyboardInterrupt:
-        status = _refuse("interrupted", interrupts.STATUS)
+    except KeyboardInterrupt as ended:
+        status = _refuse(f"interrupted; {ended}" if ended.args else "interrupted", interrupts.STATUS)
     sys.exit(status)
 
 
 def _dispatch(arguments: list[str]) -> int:
-    if arguments[:1] == ["--version"]:
+    if arguments in NO_VERB:
         verbs: tuple[str, ...] = ()
     else:
         verbs = (arguments[0],) if arguments and arguments[0] in VERBS else tuple(VERBS)
@@ -195,7 +212,7 @@ def _dispatch(arguments: list[str]) -> int:
     except typer.Exit as ended:
         return ended.exit_code
     except UserError as error:
-        return _refuse(str(error), 2)
+        return _refuse(str(error), error.status)
     except ModuleNotFoundError as error:
         if (refusal := extras.missing(error, arguments[0])) is None:
             raise

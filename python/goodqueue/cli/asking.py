@@ -7,38 +7,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from goodqueue import options
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Described, Force, Json, Latex, Said, check_format
-from goodqueue.errors import Option, warn
+from goodqueue.cli.options import Force, Json, Latex, check_format, prepared
+from goodqueue.errors import Option, UserError, warn
 
 if TYPE_CHECKING:
-    from goodqueue.errors import UserError
     from goodqueue.show.answer import Answer
 
 
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, json: bool = False, latex: bool = False, **given: Any) -> None:
+    def ask(*, json: bool = False, latex: bool = False, context: typer.Context | None = None, **given: Any) -> None:
         from goodqueue.files import inputs, output
 
+        if context is not None and context.invoked_subcommand is not None:
+            _refuse_before(context)
+            return
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
         check_format(json, latex)
+        for name, field in question.fields().items():
+            if field.of_scenario:
+                given[name] = {one: given.pop(one) for one in field.of_scenario}
         asked = question.read(given)
+        if json:
+            asked = asked.for_json()
         others = {name: path for name in question.writes if (path := getattr(asked, name)) is not None}
         if question.needs_store:
-            planned.check_beside(out, force, given.get("store"))
-        else:
-            planned.check(out, force, *others.values(), needs_figures=question.needs_figures)
+            planned.check_beside(out, given.get("store"))
+        planned.check(out, force, *others.values())
         for path in others.values():
             output.check_file(path, force)
         with inputs.noted() as read:
             work = (asked if out is None else asked.for_report()).work()
         if out is not None:
             output.spare(out, read)
-        answer = planned.carry_out(work.label, given.get("store"), work.carry_out)
+        with planned.continues(store := given.get("store")):
+            answer = planned.carry_out(work.label, None if question.opens_store else store, work.carry_out)
         for name, path in others.items():
             output.write_file(path, force, answer.also[name])
         show(asked, answer, out, force=force, form="json" if json else "latex" if latex else "")
@@ -51,12 +59,31 @@ def verb(question: type[Question]) -> Callable[..., None]:
     return ask
 
 
+def group(question: type[Question]) -> typer.Typer:
+    """Return the typer of a verb with sub-commands. Without one it asks ``question`` itself."""
+    made = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+    made.callback()(prepared(verb(question)))
+    for further in question.further:
+        made.command(further.verb.rpartition(" ")[2])(prepared(verb(further)))
+    return made
+
+
+def _refuse_before(context: typer.Context) -> None:
+    """Refuse options that stand before a sub-command: it has its own. Raises UserError."""
+    if any(context.params.values()):
+        raise UserError(
+            str(context.info_name), f"found an option before {context.invoked_subcommand}; accepted: after it"
+        )
+
+
 def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     """Yield the parameters of which typer makes arguments and options, in the order of the help."""
     fields, defaults = question.fields(), question.defaults()
+    if question.further:
+        yield _keyword("context", typer.Context)
     for name, field in fields.items():
         if field.of_scenario:
-            yield _keyword(name, Annotated[Said, Described(tuple(field.of_scenario), dict(field.of_scenario))])
+            yield from (_declared(options.DECLARED[one], otherwise) for one, otherwise in field.of_scenario.items())
         elif field.of_scenario is None and name not in UNSAID and field.on_command_line:
             yield _parameter(name, field, defaults.get(name, MISSING))
     if question.report:
@@ -70,11 +97,23 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
         yield _keyword("json", Json, default=False)
 
 
+def _declared(one: options.Declared, otherwise: str) -> inspect.Parameter:
+    """Return the parameter of an option that describes a scenario. ``otherwise`` says what holds without it."""
+    option = typer.Option(
+        str(one.option),
+        metavar=one.metavar or None,
+        help=one.described(otherwise),
+        autocompletion=getattr(words, one.completes) if one.completes else None,
+    )
+    kind, default = (str | None, None) if one.metavar else (bool, False)
+    return _keyword(one.name, Annotated[kind, option], default)
+
+
 def _parameter(name: str, field: Field, default: Any) -> inspect.Parameter:
     complete = getattr(words, field.completes) if field.completes else None
     kind: Any = list[str] if field.reader.repeats else str if field.metavar else bool
     if field.is_argument:
-        argument = typer.Argument(metavar=field.metavar, help=field.help, autocompletion=complete)
+        argument = typer.Argument(metavar=field.metavar, help=field.described(), autocompletion=complete)
         if default is MISSING or field.is_required:
             return _keyword(name, Annotated[kind, argument])
         return _keyword(name, Annotated[kind | None, argument], None)
@@ -113,13 +152,13 @@ def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, for
             raise trouble
     for failure in answer.failures:
         warn(failure)
-    if answer.failures:
-        raise typer.Exit(1)
+    if answer.failures or answer.status:
+        raise typer.Exit(answer.status or 1)
 
 
 def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tuple[str, UserError | None]":
     """Write the report. Return what is written in words, and the error of figures, or of a folder that was taken."""
-    from goodqueue import pages
+    from goodqueue import extras, pages
     from goodqueue.files import output
     from goodqueue.show import terminal
     from goodqueue.show.answer import Picture, flat
@@ -129,7 +168,8 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
             out, force, lambda folder: pages.write(folder, answer, asked.verb, asked.command(), progress)
         )
     data = answer.beside or [*answer.files, "results.json"]
-    has_figures = answer.write is not None or any(isinstance(part, Picture) for part in flat(answer.parts))
+    draws = answer.write is not None or any(isinstance(part, Picture) for part in flat(answer.parts))
+    has_figures = draws and extras.has("matplotlib")
     *more, last = [*(["its figures"] if has_figures else []), *data]
     listed = f"{', '.join(more)} and {last}" if more else last
     whole = answer.folder or f"{{}}/report.html, with {listed} beside it"

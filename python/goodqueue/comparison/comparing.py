@@ -10,7 +10,7 @@ from goodqueue import engines, running
 from goodqueue._goodqueue import VERSION
 from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
-from goodqueue.measures.stats import Estimate
+from goodqueue.measures.stats import Estimate, EstimateJson
 from goodqueue.record import Record, Scenario
 from goodqueue.show import labels
 
@@ -257,11 +257,11 @@ def _differences_json(differences: Mapping[str, Estimate | None] | None) -> dict
 
 def difference_json(estimate: Estimate | None) -> dict[str, Any]:
     """Return a paired difference in the format of results.json: with ``p`` and the effect size ``d_z``, too."""
-    data = estimate_json(estimate)
+    data: dict[str, Any] = {**estimate_json(estimate)}
     return data | {"p": estimate.p, "d_z": estimate.effect} if estimate else data
 
 
-def estimate_json(estimate: Estimate | None) -> dict[str, Any]:
+def estimate_json(estimate: Estimate | None) -> EstimateJson:
     """Return an estimate in the format of results.json: ``mean``, the ends of the interval (``ci``) and ``n``."""
     if estimate is None:
         return {"mean": None, "ci": None, "n": 0}

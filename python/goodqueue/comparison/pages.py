@@ -1,6 +1,7 @@
 """The report of a comparison: one self-contained HTML file, its figures, and the data behind them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -10,7 +11,7 @@ from goodqueue.comparison.comparing import Comparison, as_json
 from goodqueue.comparison.meanings import MEANINGS
 from goodqueue.errors import UserError
 from goodqueue.files import output
-from goodqueue.pages import Figure, Part, draw, render
+from goodqueue.pages import Figure, Part, draw, render, without_figures
 from goodqueue.running import Progress
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, latex
@@ -38,7 +39,7 @@ def write(folder: Path, comparison: Comparison, command: str, progress: Progress
     trouble = draw(
         folder,
         "the records and results.json are",
-        lambda: page(comparison, _draw(folder, comparison, progress), command, scenario),
+        lambda: page(comparison, without_figures() or _draw(folder, comparison, progress), command, scenario),
     )
     output.write_results(folder, as_json(comparison), command)
     return trouble
@@ -64,8 +65,8 @@ def _header(comparison: Comparison) -> str:
     return "\n".join([*lines, ""]) + "\n"
 
 
-def page(comparison: Comparison, drawn: list[Figure], command: str, scenario: str) -> str:
-    """Return the report as HTML, with the figures ``drawn``."""
+def page(comparison: Comparison, drawn: Sequence[Figure | Text], command: str, scenario: str) -> str:
+    """Return the report as HTML, with the figures ``drawn``, or a note in their place."""
     names = list(dict.fromkeys(entry.name for entry in comparison.entries))
     title = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
     link = {**describe.directions(comparison.scenario), "rtt": str(comparison.scenario["path"]["rtt"])}

@@ -1,12 +1,12 @@
 """What ``goodqueue compare`` and ``gq.compare`` ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import SCENARIO, Reader, Source
 from goodqueue.errors import Option, UserError, quoted, said
 from goodqueue.measures import FIRST_SEED, SEEDS
@@ -20,7 +20,7 @@ def _lines(_: Option, value: Any) -> tuple[str, ...]:
     return tuple(str(line) for line in value)
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Compare(Question):
     """Compare qdiscs on the same traffic, seed by seed.
 
@@ -49,7 +49,6 @@ class Compare(Question):
 
     verb = "compare"
     report = "Write figures, report.html and results.json to this folder."
-    needs_figures = False
     has_latex = True
 
     qdiscs: tuple[str, ...] = argument(

@@ -1,12 +1,14 @@
 """Records decision traces of our disciplines, for others to test theirs against. `replay` reads them."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError, quoted
 from goodqueue.files import output
+
+if TYPE_CHECKING:
+    from goodqueue.decisions.question import Record
 
 SUFFIXES = (".csv", ".csv.gz")
 
@@ -21,60 +23,51 @@ class Totals(TypedDict):
     draws: int
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """The arrivals, in the user's notation. The core parses it."""
-
-    pattern: str = "steady"
-    load: float = 1.1
-    rate: str = "10mbit"
-    packets: int = 5000
-    sizes: str = "1514"
-    flows: int = 10
-    ecn: str = "none"
-    seed: int = 1
+def check(asked: "Record") -> None:
+    """Refuse a name that is no trace's, and a file that must not be written. Raises UserError."""
+    name = Path(asked.out).absolute().name
+    if not name.endswith(SUFFIXES) or name in SUFFIXES:
+        raise UserError(output.OUT, f"found {quoted(asked.out)}; accepted: a file whose name ends in .csv or .csv.gz")
+    output.check_file(asked.out, asked.force)
 
 
-def record(line: str, load: Load, out: str | Path, force: bool = False) -> Totals:
-    """Record the discipline of the ``tc`` line ``line`` under ``load`` into the file ``out``.
+def record(asked: "Record") -> Totals:
+    """Record the discipline that is ``asked`` for, under the load that is asked for. The core parses both.
 
-    If ``out`` ends in ``.gz`` it is compressed with gzip. The file is complete or absent. Raises UserError if
-    something is refused, and also if ``out`` appeared in the meantime: the error says where the trace is.
+    If the file's name ends in ``.gz`` it is compressed with gzip. The file is complete or absent. Raises UserError if
+    something is refused, and also if the file appeared in the meantime: the error says where the trace is.
     """
     from goodqueue import _goodqueue
 
-    path, name = Path(out).absolute(), f"--out {out}"
-    if not path.name.endswith(SUFFIXES) or path.name in SUFFIXES:
-        raise UserError("--out", f"found {quoted(str(out))}; accepted: a file whose name ends in .csv or .csv.gz")
-    output.check_file(out, force)
+    path = Path(asked.out).absolute()
     try:
         with output.draft_of(path.resolve()) as draft:
             totals: Totals = json.loads(
                 _goodqueue.record(
                     str(draft),
                     path.name.endswith(".gz"),
-                    line,
-                    load.pattern,
-                    load.load,
-                    load.rate,
-                    load.packets,
-                    load.sizes,
-                    load.flows,
-                    load.ecn,
-                    load.seed,
+                    asked.qdisc,
+                    asked.pattern,
+                    asked.load,
+                    asked.rate,
+                    asked.packets,
+                    asked.sizes,
+                    asked.flows,
+                    asked.ecn,
+                    asked.seed,
                 )
             )
-            written = output.settle(draft, out, force)
+            written = output.settle(draft, asked.out, asked.force)
     except ValueError as error:
-        raise UserError(_place(str(error))) from None
+        raise UserError(_place(asked, str(error))) from None
     except OSError as error:
-        raise UserError(name, f"cannot be written: {error.strerror or error}") from None
-    if written != str(out):
-        raise output.appeared(out, written)
+        raise UserError(Option("out", asked.out), f"cannot be written: {error.strerror or error}") from None
+    if written != asked.out:
+        raise output.appeared(asked.out, written)
     return totals
 
 
-def _place(message: str) -> str:
+def _place(asked: "Record", message: str) -> str:
     """Return an error message of the core, with dashes before it if it begins with the name of an option."""
     key = message.split(":", 1)[0]
-    return f"--{message}" if key in Load.__slots__ else message
+    return f"--{message}" if key in asked.fields() else message

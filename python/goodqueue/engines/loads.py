@@ -12,10 +12,9 @@ import copy
 import json
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 from goodqueue import _goodqueue, running
 from goodqueue import scenario as reading
@@ -49,8 +48,7 @@ The counts of this process: cells of a sweep, cells of a study and candidates of
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Probe:
+class Probe(NamedTuple):
     """A load whose users are to be counted. Loads that differ only in their place or their text ask the same."""
 
     asked: Scenario

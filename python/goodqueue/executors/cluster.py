@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from goodqueue import engines, running
+from goodqueue import engines, extras, running
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Maker, Run
 from goodqueue.errors import UserError
@@ -69,10 +69,9 @@ def connect(host: str, port: int, name: str, warn: Callable[[str], None] = lambd
 
 
 def _client(host: str, port: int, origin: str) -> "Client":
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UserError(origin, "needs dask.distributed; accepted: local, or install goodqueue[dask]") from None
+    extras.needed("distributed", origin)
+    from distributed import Client
+
     for name in list(logging.root.manager.loggerDict):
         if name.startswith(("distributed", "tornado")):  # hide their log of lost workers: we print one line instead
             logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -4,7 +4,6 @@ A key of a scenario's traffic that takes a distribution may name such a file (``
 begin with ``#`` are comments. A first line of words is a heading. Values are seconds, bytes, or counts.
 """
 
-import csv
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +33,8 @@ def is_curve(value: object) -> bool:
 
 def points(file: Path, pipes: bool = True) -> list[list[float]]:
     """Return the points in ``file``. Raises UserError with the file, the line, what was found and what is accepted."""
+    import csv
+
     lines = inputs.read_text(file, MOST_BYTES, ACCEPTED, pipes).splitlines()
     points_read: list[list[float]] = []
     for number, line in enumerate(lines, 1):

@@ -32,6 +32,12 @@ STORE = "store.json"
 """The file that makes a folder a store of runs. `store` writes it."""
 
 
+def check_force(force: bool, *written: str | None) -> None:
+    """Refuse ``--force`` if the command writes nothing that was asked for, at none of ``written``. Raises UserError."""
+    if force and not any(one is not None for one in written):
+        raise UserError(FORCE, "found without --out; accepted: with --out DIR")
+
+
 def check(out: str | Path, force: bool = False) -> None:
     """Raise UserError if a folder cannot or must not be written, before any work is done."""
     path = check_place(out, _at(OUT, out))

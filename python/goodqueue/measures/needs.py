@@ -1,15 +1,13 @@
 """What a number needs of a scenario. A refusal then names the key that the scenario lacks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from goodqueue import traffic
 from goodqueue.record import Scenario
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """Something that a scenario must have so that a run of it shows a number."""
 
     words: str

@@ -5,10 +5,10 @@ so they are compared seed by seed (common random numbers): the variation that bo
 """
 
 import math
-import statistics
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 CONFIDENCE = 0.95
 
@@ -29,6 +29,14 @@ them. The import of scipy takes 0.3 to 0.5 s of CPU time, as long as the runs of
 
 EFFECT = "Cohen's d_z: the mean difference over the standard deviation of the differences (Lakens 2013)"
 """The effect size, and its source: D. Lakens, Frontiers in Psychology 4:863, for paired values."""
+
+
+class EstimateJson(TypedDict):
+    """A mean over seeds, the ends of its 95 % confidence interval, and the number of seeds."""
+
+    mean: float | None
+    ci: list[float | None] | None
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +163,8 @@ def median(values: Sequence[float]) -> Median | None:
     """
     if not values:
         return None
+    import statistics
+
     middle = statistics.median(values)
     if min(values) == max(values):
         return Median(middle, middle, middle, len(values))

@@ -1,14 +1,14 @@
 """Writes HTML pages: a title over sections, tables, figures and text, in one style. A page stands alone in one file."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from goodqueue import extras
-from goodqueue.errors import UserError, one_line
+from goodqueue.errors import UserError, one_line, warn
 from goodqueue.files import output
 from goodqueue.show import answer as answers
 from goodqueue.show import layout
@@ -26,6 +26,10 @@ WIDE = 144
 
 REPORT = "report.html"
 """The name of the page in a folder of results."""
+
+
+NO_FIGURES = "The figures are left out, since matplotlib is not installed: pip install matplotlib"
+"""The note of a page whose figures cannot be drawn, and the warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +98,21 @@ def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Prog
 def page(folder: Path, answer: Answer, command: str, progress: "Progress") -> str:
     """Return the page of ``answer`` as HTML. Its figures are written into ``folder``."""
     pictures = [part for part in flat(answer.parts) if isinstance(part, Picture)]
-    drawn = {}
-    for number, picture in enumerate(pictures, 1):
+    drawn: dict[str, Figure] = {}
+    missing = without_figures() if pictures else []
+    for number, picture in enumerate(pictures if not missing else [], 1):
         drawn[picture.name] = _saved_figure(folder, picture)
         progress(number / len(pictures))
-    return render(answer.title, [*_with_figures(drawn, answer.parts), Section("The command", [Code(command)])])
+    parts = _with_figures(drawn, answer.parts)
+    return render(answer.title, [*parts, *missing, Section("The command", [Code(command)])])
+
+
+def without_figures() -> list[Text]:
+    """Return the note of a page without figures, and warn, if nothing here draws any; otherwise nothing."""
+    if extras.has("matplotlib"):
+        return []
+    warn(NO_FIGURES)
+    return [Text(NO_FIGURES, "note")]
 
 
 def _saved_figure(folder: Path, picture: Picture) -> Figure:
@@ -108,14 +122,15 @@ def _saved_figure(folder: Path, picture: Picture) -> Figure:
 
 
 def _with_figures(drawn: dict[str, Figure], parts: Iterable[answers.Part]) -> "Iterator[Part]":
-    """Yield ``parts`` with the ``drawn`` figures in place of what draws them."""
+    """Yield ``parts`` with the ``drawn`` figures in place of what draws them. What is not drawn is left out."""
     for part in parts:
         if isinstance(part, Picture):
-            yield drawn[part.name]
+            if part.name in drawn:
+                yield drawn[part.name]
         elif isinstance(part, Distributions):
             continue
         elif isinstance(part, Section):
-            yield replace(part, parts=list(_with_figures(drawn, part.parts)))
+            yield part._replace(parts=list(_with_figures(drawn, part.parts)))
         else:
             yield part
 

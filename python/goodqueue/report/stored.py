@@ -56,8 +56,8 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
         progress((index + 1) / len(makers))
     below = [Section("What the numbers mean", [Terms(STORED)]), Section("Do it again", [Code(command, wraps=True)])]
     if len(page_sections) == 1:
-        return render(page_sections[0].title, [replace(page_sections[0], title="", name="s1"), *below])
-    named_sections = [replace(section, name=f"s{index}") for index, section in enumerate(page_sections, 1)]
+        return render(page_sections[0].title, [page_sections[0]._replace(title="", name="s1"), *below])
+    named_sections = [section._replace(name=f"s{index}") for index, section in enumerate(page_sections, 1)]
     return render(f"{len(page_sections)} results of {', '.join(paths)}", [*named_sections, *below], named_sections)
 
 

@@ -1,15 +1,13 @@
 """What ``goodqueue run`` and ``gq.run`` ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import options
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import SCENARIO, Source, whole
-from goodqueue.capture import LEAST_BYTES, WHOLE_BYTES
 
 if TYPE_CHECKING:
     from goodqueue.running import Progress
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from goodqueue.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Run(Question):
     """Run one scenario and show what it measured.
 
@@ -86,7 +84,7 @@ class Run(Question):
     trace_snap: int | None = option(
         "BYTES",
         "Keep only the first BYTES of each packet.",
-        reader=whole(LEAST_BYTES, WHOLE_BYTES),
+        reader=whole(*options.BOUNDS["trace_snap"]),
         otherwise="all, so that checksums can be checked",
         in_python=False,
     )

@@ -52,7 +52,8 @@ def load(path: str | Path, pipes: bool = True) -> Scenario:
     paths.rebase(scenario, Path(path).parent)
     commands.expand(scenario, Path(path).parent, pipes)
     traffic_files.expand(scenario.get("traffic"), Path(path).parent, pipes)
-    libreqos.expand(scenario, Path(path).parent, pipes)
+    libreqos.rebase(scenario, Path(path).parent)
+    libreqos.expanded(scenario, says_more=True)
     return scenario
 
 
@@ -92,6 +93,8 @@ def put(
     if len(parts) > inputs.DEEPEST:
         problem = f"found {len(parts)} parts; accepted: {inputs.DEEPEST} at most"
         raise UserError(Option("set", quoted(key)), problem)
+    if parts[0] in ("node", "subscriber"):  # one of the tables that files of [isp] stand for
+        libreqos.expand(scenario)
     holder: Any = scenario
     for depth, part in enumerate(parts):
         if part == "qdisc" and depth < len(parts) - 1:
@@ -142,6 +145,7 @@ def _slot(holder: Any, part: str, where: str, origin: Place) -> Any:
 
 def to_json(scenario: Scenario) -> str:
     """Return ``scenario`` as the JSON that the core takes. Raises UserError for a value that JSON cannot hold."""
+    scenario = libreqos.expanded(scenario)
     try:
         return strict.text(scenario)
     except (TypeError, ValueError, RecursionError):
@@ -162,6 +166,7 @@ def resolve(scenario: Scenario, origin: str = "", origins: Origins | None = None
     """
     from goodqueue import _goodqueue
 
+    scenario = libreqos.expanded(scenario)
     try:
         text = to_json(scenario)
     except UserError as error:

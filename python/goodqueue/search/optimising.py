@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue import extras
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import Option, UserError
 from goodqueue.search.facts import Fact, Number, Value
 
 BATCH = 16
@@ -20,6 +20,13 @@ METHODS = ("tpe", "random", "nsga2")
 
 RANDOM_FIRST = 64
 """The candidates that `tpe` draws at random before it has a model."""
+
+
+def check(method: str, where: str) -> None:
+    """Raise UserError if ``method`` is unknown, or if Optuna is not installed. ``where`` names what would search."""
+    if method not in METHODS:
+        raise UserError(Option("method", method), f"accepted: {', '.join(METHODS)}")
+    extras.needed("optuna", where)
 
 
 @dataclass(slots=True)
@@ -35,10 +42,7 @@ class Optimiser:
     """Draws candidates and learns from their scores. Higher scores are better."""
 
     def __init__(self, method: str, seed: int, goals: int = 1) -> None:
-        """Begin a search with ``goals`` scores per candidate. Raises UserError."""
-        extras.needed("optuna", "search")
-        if method not in METHODS:
-            raise UserError("--method", f"found {quoted(method)}; accepted: {', '.join(METHODS)}")
+        """Begin a search with ``goals`` scores per candidate, by a ``method`` that passed `check`."""
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -6,7 +6,7 @@ a terminal leaves out figures, LaTeX all but the tables.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from goodqueue.show.table import Table
 
@@ -20,23 +20,20 @@ if TYPE_CHECKING:
     from goodqueue.running import Progress
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A paragraph: the lead below a title, or a note in small letters."""
 
     text: "str | Markup"
     style: Literal["", "lead", "note"] = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Findings:
+class Findings(NamedTuple):
     """Sentences in a box that the eye meets first. Without any there is no box."""
 
     sentences: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """Text as it is typed: a command, a scenario. Empty text is left out."""
 
     text: str
@@ -47,16 +44,14 @@ class Code:
     """Whether an empty line is above it on a terminal."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """Names with their meanings."""
 
     meanings: Mapping[str, str]
     are_code: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A figure that is drawn when a face shows it."""
 
     name: str
@@ -67,8 +62,7 @@ class Picture:
     """A heading, unless it is empty."""
 
 
-@dataclass(frozen=True, slots=True)
-class Distributions:
+class Distributions(NamedTuple):
     """Distributions below each other, which a terminal draws. A page has figures in their place."""
 
     title: str
@@ -76,8 +70,7 @@ class Distributions:
     """Labels, each with 101 percentiles in ms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """Parts under a heading. Without parts it is left out."""
 
     title: str
@@ -124,6 +117,8 @@ class Answer:
     """Lines for a person that are no part of the answer: how many runs a store has."""
     failures: Sequence[str] = ()
     """What was refused or failed, a line each. The rest of the answer is complete."""
+    status: int = 0
+    """The exit status of the command, if nothing failed: 1 if a replayed trace does not match."""
     trouble: "UserError | None" = None
     """What a person is told after the answer: a file that had to be written elsewhere."""
 

@@ -5,9 +5,9 @@ what `flows` does. Only a word that the user typed gets a note, and not the defa
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from goodqueue.record import Scenario
+from goodqueue.record import LiveHosts, Scenario
 from goodqueue.show.labels import directions
 from goodqueue.traffic import kinds
 
@@ -56,13 +56,13 @@ def notes(scenario: Scenario, grid: Mapping[str, Sequence[str]]) -> Iterator[str
             yield f'"{word}" {effect} {where}: {why}; {hint} names one'
 
 
-def of_link(scenario: Scenario, hosts: Mapping[str, int]) -> Iterator[str]:
+def of_link(scenario: Scenario, hosts: LiveHosts) -> Iterator[str]:
     """Yield a note for each word that had one host to share between, in a link with so many ``hosts`` at each end.
 
     ``scenario`` is resolved. The link has no simulated traffic. In a resolved line each `cake` has a word, and the
     default gets no note.
     """
-    sides = {"host": "client", "server": "server"}
+    sides: dict[str, Literal["client", "server"]] = {"host": "client", "server": "server"}
     for line, direction in _lines(scenario, {}):
         word = _word(line)
         needed = {_key(end, pair) for pair in direction for end in ("source", "destination") if ENDS.get(word) == end}

@@ -5,7 +5,8 @@ page becomes several tables, each of which repeats the columns that name the row
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from goodqueue.show import labels
 from goodqueue.show.table import Column, Table
@@ -26,8 +27,7 @@ TOGETHER = 3
 """This many columns under one heading stay together if possible."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """The columns that stand side by side."""
 
     table: Table
@@ -77,7 +77,7 @@ def _columns(table: Table, names: Sequence[int], cut: Sequence[int]) -> list[Col
     if cut and columns[len(names)].heading.startswith("\n") and cut[0] > len(names):
         before = (table.columns[index].heading for index in range(cut[0] - 1, len(names) - 1, -1))
         shared = next((heading.split("\n")[0] for heading in before if heading and not heading.startswith("\n")), "")
-        columns[len(names)] = replace(columns[len(names)], heading=shared + columns[len(names)].heading)
+        columns[len(names)] = columns[len(names)]._replace(heading=shared + columns[len(names)].heading)
     return columns
 
 

@@ -7,15 +7,14 @@ median. Packets whose delay is below the axis are not drawn: their share is prin
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from goodqueue.measures.stats import share_below
 from goodqueue.show import labels
 
 
-@dataclass(frozen=True, slots=True)
-class Glyphs:
+class Glyphs(NamedTuple):
     """The characters of the picture."""
 
     levels: str
@@ -50,8 +49,7 @@ DECADES = 4
 """The most decades on an axis. The lowest decades are left out."""
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """A logarithmic axis in ms, ``width`` characters wide."""
 
     low: float
@@ -151,8 +149,7 @@ def scale(axis: Axis, glyphs: Glyphs) -> tuple[str, str]:
     return "".join(line), "".join(numbers).rstrip()
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of the picture: its label, its content, and its kind, which decides its colour."""
 
     label: str

@@ -5,12 +5,12 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from goodqueue.measures.stats import Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(NamedTuple):
     """A heading (its lines separated by line breaks; the last one is the unit) and the alignment of its cells."""
 
     heading: str

@@ -138,7 +138,7 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
         is_block |= isinstance(part, answers.Code) and part.is_apart
         if not is_apart and (is_block or (isinstance(part, Table) and part.title)):
             emit("\n")
-        is_apart = isinstance(part, Table | answers.Distributions)  # which has an empty line below it
+        is_apart = part == "" or isinstance(part, Table | answers.Distributions)  # which has an empty line below it
         match part:
             case Table():
                 print_table(part)

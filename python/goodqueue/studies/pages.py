@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from goodqueue.errors import UserError
 from goodqueue.files import output
-from goodqueue.pages import Figure, draw, render
+from goodqueue.pages import Figure, draw, render, without_figures
 from goodqueue.running import Progress
 from goodqueue.show.answer import Code, Findings, Section, Text
 from goodqueue.show.table import Table
 from goodqueue.studies import show, show_readings
-from goodqueue.studies.figures import Draw, all_figures, save
+from goodqueue.studies.figures import Draw
 from goodqueue.studies.model import Study
 from goodqueue.studies.notes import parts, text_in
 from goodqueue.studies.outcome import Outcome, as_json
@@ -40,12 +40,14 @@ def write(
     notes = text_in(outcome.study.folder)
 
     def drawn() -> Iterator[Figure]:
-        figures = all_figures(outcome, draw_own)
+        from goodqueue.studies import drawing
+
+        figures = drawing.all_figures(outcome, draw_own)
         for index, figure in enumerate(figures, 1):
-            yield Figure(figure.title, figure.caption, save(figure, outcome, folder), figure.name)
+            yield Figure(figure.title, figure.caption, drawing.save(figure, outcome, folder), figure.name)
             progress(index / (len(figures) + 1))
 
-    trouble = draw(folder, "results.json is", lambda: page(outcome, list(drawn()), notes, command))
+    trouble = draw(folder, "results.json is", lambda: page(outcome, without_figures() or list(drawn()), notes, command))
     (folder / "measured.csv").write_text(as_csv(outcome), encoding="utf-8", newline="")
     if notes:
         (folder / "NOTES.md").write_text(notes, encoding="utf-8")
@@ -66,8 +68,8 @@ def as_csv(outcome: Outcome) -> str:
     return buffer.getvalue()
 
 
-def page(outcome: Outcome, drawn: Sequence[Figure], notes: str, command: str) -> str:
-    """Return the report as HTML with the figures ``drawn``. ``notes`` is Markdown."""
+def page(outcome: Outcome, drawn: Sequence[Figure | Text], notes: str, command: str) -> str:
+    """Return the report as HTML with the figures ``drawn``, or a note in their place. ``notes`` is Markdown."""
     lead, *more = show.describe(outcome)
     inferred = (
         "Choices that the paper does not state but that its numbers imply, each by itself. The verdicts above are of "

@@ -6,6 +6,7 @@ from statistics import fmean
 
 from goodqueue.show.table import Table
 from goodqueue.studies.judging import Judged
+from goodqueue.studies.model import Reconstruction
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.verdicts import JudgedClaim
 
@@ -25,6 +26,8 @@ class Score:
     claims: tuple[str, ...]
     """The ids of the claims that hold."""
     reproduced: int
+    titles: dict[str, str]
+    """What the value of each unknown is, in words of the study's file."""
 
     @property
     def order(self) -> tuple[int, int, int]:
@@ -34,16 +37,20 @@ class Score:
 
 def scores(outcome: Outcome) -> list[Score]:
     """Return the stated reading and all combinations, the best first."""
-    rows = [_score(STATED, {}, outcome.values, outcome.claims)]
+    rows = [_score(STATED, (), outcome.values, outcome.claims)]
     for reconstructed in outcome.reconstructed:
-        parts = {part.unknown: part.id for part in reconstructed.reconstruction.parts}
-        rows.append(_score(reconstructed.reconstruction.id, parts, reconstructed.values, reconstructed.claims))
+        one = reconstructed.reconstruction
+        rows.append(_score(one.id, one.parts, reconstructed.values, reconstructed.claims))
     return sorted(rows, key=lambda score: score.order)
 
 
-def _score(name: str, parts: dict[str, str], judged: Sequence[Judged], claims: Sequence[JudgedClaim]) -> Score:
+def _score(
+    name: str, parts: Sequence[Reconstruction], judged: Sequence[Judged], claims: Sequence[JudgedClaim]
+) -> Score:
     holding = tuple(claim.claim.id.rpartition("/")[2] for claim in claims if claim.verdict == "holds")
-    return Score(name, parts, holding, sum(value.verdict == "reproduced" for value in judged))
+    reproduced = sum(value.verdict == "reproduced" for value in judged)
+    values, titles = {part.unknown: part.id for part in parts}, {part.id: part.title for part in parts}
+    return Score(name, values, holding, reproduced, titles)
 
 
 def tables(outcome: Outcome) -> list[Table]:
@@ -55,7 +62,9 @@ def tables(outcome: Outcome) -> list[Table]:
     if stated not in readings[:SHOWN]:
         rows.append(_row(stated, stated))
     caution = "Inferred, not stated: the best of many readings fits by chance, too."
-    notes = [f"{len(readings)} readings; {judged} claims were judged. {caution}"]
+    words = {id_: title for row in readings for id_, title in row.titles.items()}
+    notes = [f"{id_}: {title}." for id_, title in words.items()]
+    notes.append(f"{len(readings)} readings; {judged} claims were judged. {caution}")
     best = Table.of("What explains most of the paper", rows, notes, texts=("reading", "gained", "lost"))
     values = list(_values(readings))
     return [best, Table.of("Each open value, over all combinations of the others", values, texts=("unknown", "value"))]
@@ -97,6 +106,7 @@ def answer(outcome: Outcome) -> list[str]:
     claims = f"{len(best.claims)}, and {len(stated.claims)} as stated"
     values = f"{best.reproduced} values are reproduced, and {stated.reproduced} as stated"
     lines = [f"Most claims hold with {best.name}: {claims}; {values}. Inferred, not stated."]
+    lines.append(f"That is {'; and '.join(best.titles.values())}.")
     if equal:
         lines.append(f"The paper does not tell it from {', '.join(equal)}.")
     return lines

@@ -21,7 +21,15 @@ def of(sheet: Sheet, question: "Suite") -> Answer:
         sheet,
         write=lambda folder, command, progress: pages.write(folder, sheet, command, progress),
         also={"junit": junit.document(sheet)} if question.junit is not None else {},
+        failures=list(failures(sheet)) if question.fail_on != "none" else [],
     )
+
+
+def failures(sheet: Sheet) -> Iterator[str]:
+    """Yield one sentence per tested line with rows that fail."""
+    for subject, sections in sheet.failed().items():
+        of = f"{len(sections)} of {len(sheet.rows)} row{'s' if len(sheet.rows) > 1 else ''}"
+        yield f"{sheet.words.algorithm(subject)} fails {of}: {', '.join(sections)}"
 
 
 def parts(sheet: Sheet) -> Iterator[Part]:

@@ -1,6 +1,6 @@
 """Writes a pass sheet as one HTML page to attach to a draft, with its figures and the data behind them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from goodqueue.errors import UserError
 from goodqueue.files import inputs, output
-from goodqueue.pages import Figure, draw, render
+from goodqueue.pages import Figure, draw, render, without_figures
 from goodqueue.running import Progress
 from goodqueue.show.answer import Code, Findings, Section, Text
 from goodqueue.show.table import Table
@@ -27,7 +27,12 @@ def write(folder: Path, sheet: Sheet, command: str, progress: Progress = lambda 
     """
     from goodqueue._goodqueue import VERSION
 
-    trouble = draw(folder, "results.json is", lambda: page(sheet, _draw(folder, sheet, progress), command))
+    def made() -> str:
+        missing = without_figures()
+        drawn = [[] for _ in sheet.rows] if missing else _draw(folder, sheet, progress)
+        return page(sheet, drawn, command, missing)
+
+    trouble = draw(folder, "results.json is", made)
     output.write_results(folder, as_json(sheet, VERSION), command)
     return trouble
 
@@ -47,8 +52,8 @@ def _draw(folder: Path, sheet: Sheet, progress: Progress) -> list[list[Figure]]:
     return drawn
 
 
-def page(sheet: Sheet, drawn: list[list[Figure]], command: str) -> str:
-    """Return the page as HTML, with the figures ``drawn`` of each row."""
+def page(sheet: Sheet, drawn: list[list[Figure]], command: str, notes: Sequence[Text] = ()) -> str:
+    """Return the page as HTML, with the figures ``drawn`` of each row, and with ``notes`` below the sheet."""
     lead, *more = show.describe(sheet)
     rows = zip(sheet.rows, drawn, strict=True)
     return render(
@@ -57,6 +62,7 @@ def page(sheet: Sheet, drawn: list[list[Figure]], command: str) -> str:
             Text(" ".join(more), "lead"),
             Findings(list(show.conclusion(sheet))),
             show.overview(sheet),
+            *notes,
             *(Section(show.heading(result), list(_row(sheet, result, figures))) for result, figures in rows),
             Section("What was seen", parts(text_in(sheet.suite.folder))),
             Section("The experiment", _experiment(sheet, command)),

@@ -1,14 +1,12 @@
 """What ``goodqueue suite`` and ``gq.suite`` ask."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, option
-from goodqueue.ask.question import Question, Work
-from goodqueue.ask.readers import PATH, TEXTS
+from goodqueue.ask.question import Question, Work, question
+from goodqueue.ask.readers import PATH, TEXTS, word
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Suite(Question):
     """Run a standard's tests and print a pass sheet.
 
@@ -19,8 +17,12 @@ class Suite(Question):
       goodqueue suite rfc9743 bbr3 "cubic hystart++"    tests congestion controls
       goodqueue suite rfc7928 codel --out sheet         one page to attach to a draft
       goodqueue suite bbr bbr3 --junit bbr.xml          the cases of BBR's draft, for CI
+      goodqueue suite rfc9743 bbr3 --fail-on none       exit status 0, whatever the verdicts
       goodqueue suite bbr --stack quinn                 the same of a QUIC stack (docs/results/transports.md)
       goodqueue suite rfc7928 codel --store runs        a suite that was killed continues where it stopped
+
+    The command ends with exit status 1 if a row fails, so it agrees with the file of --junit. Rows that are open or
+    were not run do not fail.
 
     The sheet has one row per section. A suite is a folder: suite.toml and scenarios. Copy one of ours to begin your
     own.
@@ -43,6 +45,9 @@ class Suite(Question):
     quick: bool = shared.quick()
     seeds: int | None = shared.seeds(None, "Seeds per cell.", "its own number")
     junit: str | None = option("FILE", "Write the verdicts as JUnit XML, which CI systems show.", in_python=False)
+    fail_on: str = option(
+        "WHEN", "What ends with exit status 1: fails, or none.", "fails", reader=word("fails", "none"), in_python=False
+    )
     engine: str = shared.engine()
     store: str | None = shared.store()
     workers: int | None = shared.workers()

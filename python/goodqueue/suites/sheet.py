@@ -88,6 +88,14 @@ class Sheet:
         verdicts = [row.verdict(subject) for row in self.rows]
         return {verdict: verdicts.count(verdict) for verdict in VERDICTS}
 
+    def failed(self) -> dict[str, list[str]]:
+        """Return the sections whose rows fail, by tested line. A line that fails in none is left out."""
+        sections = {
+            subject: [row.row.section for row in self.rows if row.verdict(subject) == FAILS]
+            for subject in self.subjects
+        }
+        return {subject: failed for subject, failed in sections.items() if failed}
+
 
 def choose(suite: Suite, only: Sequence[str]) -> list[Row]:
     """Return the rows whose sections are ``only``, or all if it is empty. ``8.2`` covers 8.2.5 and "8.2 slow".

@@ -1,12 +1,11 @@
 """What ``goodqueue sweep`` and ``gq.sweep`` ask."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PAIRS, SCENARIO, SETS, Source, whole
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import FIRST_SEED, SEEDS
@@ -23,7 +22,7 @@ MOST = 100
 """The default of the most seeds per cell with ``--until-ci``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Sweep(Question):
     """Run a scenario over a grid of values; show the means.
 

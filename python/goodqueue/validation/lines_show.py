@@ -1,39 +1,17 @@
-"""Carries out ``goodqueue validate lines`` and shows its result."""
+"""Shows what ``goodqueue validate lines`` found: for the terminal and for docs/results/validation.md."""
 
-import threading
 from collections.abc import Mapping
 from textwrap import fill
 from typing import Any
 
 from goodqueue.show import markdown as markdowns
-from goodqueue.show import terminal
 from goodqueue.show.table import Column, Table
-from goodqueue.validation import lines
 
 LISTS = {"tc_only": "tc only", "goodqueue_only": "goodqueue only", "values": "other values"}
 """The lists of differences, with their headings."""
 
-MOST_SHOWN = 20
-
 PAGE_WIDTH = 120
 """The width of a page's lines in characters."""
-
-
-def show(count: int, seed: int, as_json: bool, release: str | None = None) -> None:
-    """Compare ``count`` lines with the tc of ``release``, and print the tables or the JSON. Raises UserError."""
-    with terminal.progress(f"{count} lines, each read by tc") as progress:
-        result = lines.as_json(*lines.compare(count, seed, progress, threading.Event(), release), count, seed)
-    if as_json:
-        terminal.emit_json(result)
-        return
-    terminal.print_table(table(result))
-    for name, qdisc in result["qdiscs"].items():
-        for key, heading in LISTS.items():
-            for difference in qdisc["open"][key][:MOST_SHOWN]:
-                terminal.say(
-                    f"{name}, {heading}: {difference['line']}\n  tc: {difference['tc']}\n"
-                    f"  goodqueue: {difference['goodqueue']}"
-                )
 
 
 def table(result: Mapping[str, Any]) -> Table:

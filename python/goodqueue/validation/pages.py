@@ -7,6 +7,7 @@ from typing import Any
 from goodqueue.errors import UserError
 from goodqueue.files import output
 from goodqueue.files.output import RESULTS
+from goodqueue.pages import without_figures
 from goodqueue.store import results
 from goodqueue.validation import result, show
 from goodqueue.validation.judging import Judgement, judge
@@ -23,6 +24,15 @@ ACCEPTED = "results.json of a folder that `goodqueue validate --out` made"
 
 def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
     """Write the tables, the figures and all numbers into ``folder``. Raises OSError, and UserError."""
+    if not without_figures():
+        _draw(folder, validation, judgement)
+    output.write_file(folder / TABLE, True, show.markdown(validation, judgement).encode())
+    data = as_json(validation, judgement)
+    data["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
+    output.write_file(folder / RESULTS, True, (json.dumps(data, ensure_ascii=False) + "\n").encode())
+
+
+def _draw(folder: Path, validation: Validation, judgement: Judgement) -> None:
     from goodqueue.plot import style
     from goodqueue.validation import figures as plots
 
@@ -31,10 +41,6 @@ def write(folder: Path, validation: Validation, judgement: Judgement) -> None:
     for name, figure in drawn.items():
         if figure is not None:
             style.save(figure, folder, name)
-    output.write_file(folder / TABLE, True, show.markdown(validation, judgement).encode())
-    data = as_json(validation, judgement)
-    data["files"] = sorted([RESULTS, *(file.name for file in folder.iterdir())])
-    output.write_file(folder / RESULTS, True, (json.dumps(data, ensure_ascii=False) + "\n").encode())
 
 
 def as_json(validation: Validation, judgement: Judgement) -> dict[str, Any]:

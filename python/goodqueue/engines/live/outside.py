@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from errno import EEXIST
 from pathlib import Path
 
@@ -174,7 +174,7 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
         "scenario": json.dumps(scenario),
         "client": task.client,
         "server": task.server,
-        "trace": task.trace and asdict(task.trace),
+        "trace": task.trace and task.trace._asdict(),
         "depth": level,
         "nested": nested,
         "outward": direction and direction.command,

@@ -5,7 +5,7 @@ Source: the speed test's library, version b387f42. Points are by "value at or ab
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 DELAYS = ((10, 20, 50, 100, 500), (20, 10, 5, 0, -10, -20))
 
@@ -28,8 +28,7 @@ USES: Mapping[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
 CLASSES = ("bad", "poor", "average", "good", "great")
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """What a speed test measures. None: not measured."""
 
     latency: float | None

@@ -5,18 +5,17 @@ in a straight line from 100 to 0 between them, and the score of a path is the sm
 """
 
 import math
+import pathlib
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from importlib import resources
+from typing import NamedTuple
 
 Ends = tuple[float, float]
 """Perfection and unacceptability."""
 
 
-@dataclass(frozen=True, slots=True)
-class Requirement:
+class Requirement(NamedTuple):
     """What an application needs."""
 
     latency_ms: Mapping[float, Ends]
@@ -26,8 +25,7 @@ class Requirement:
     """The least throughput. It is met or not: there is nothing between."""
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(NamedTuple):
     """What was measured. Latency is one way or a round trip, as in the requirement."""
 
     latency_ms: Mapping[float, float]
@@ -96,7 +94,7 @@ def losses_in_a_row(percents: Sequence[float]) -> float:
 @cache
 def profiles() -> Mapping[str, Requirement]:
     """Return the profiles of profiles.toml by name."""
-    text = resources.files(__package__).joinpath("profiles.toml").read_text(encoding="utf-8")
+    text = pathlib.Path(__file__).with_name("profiles.toml").read_text(encoding="utf-8")
     return {
         name: Requirement(
             {float(percent): (ends[0], ends[1]) for percent, ends in profile["latency_ms"].items()},

@@ -9,10 +9,10 @@ from goodqueue import running
 from goodqueue.engines import loads
 from goodqueue.record import Record
 from goodqueue.scenario import toml
+from goodqueue.search.attack.words import sentence
 from goodqueue.search.attack.work import FRESH, REPEATS, Confirmed, Find, Finds
-from goodqueue.search.facts import Facts
 from goodqueue.search.subjects import instead
-from goodqueue.search.worlds import NUMBERS, SERIES
+from goodqueue.search.worlds import SERIES
 from goodqueue.show.answer import Answer, Code, Part, Picture, Section, Text
 from goodqueue.show.table import Table
 
@@ -35,12 +35,12 @@ def _parts(result: Finds) -> Iterator[Part]:
     for number, find in enumerate(result.finds, 1):
         yield Section(f"Find {number}, scenario {find.after}", list(_find(result, find, number)))
     if not result.finds and result.best is not None and result.best.values:
-        yield f"The nearest: {sentence(result.best_facts)}"
+        yield f"The nearest: {sentence(result.best_facts, result.best_facts)}"
         yield _table("", [condition.text for condition in result.plan.broken.conditions], [result.best.values])
 
 
 def _find(result: Finds, find: Find, number: int) -> Iterator[Part]:
-    yield sentence(find.differing)
+    yield sentence(find.differing, find.facts)
     texts = [condition.text for condition in result.plan.broken.conditions]
     yield _table("simulator", texts, [find.judged.values], find.confirmed)
     yield how_often(find)
@@ -52,7 +52,7 @@ def _find(result: Finds, find: Find, number: int) -> Iterator[Part]:
 
 def _file(find: Find) -> str:
     """Return the file of a find: a scenario, with what was found as a comment."""
-    lead = "\n".join(f"# {line}" for line in (sentence(find.differing), how_often(find)))
+    lead = "\n".join(f"# {line}" for line in (sentence(find.differing, find.facts), how_often(find)))
     return f"{lead}\n{toml.to_toml({**find.scenario, 'seed': FRESH[0]})}"
 
 
@@ -66,19 +66,6 @@ def describe(result: Finds) -> str:
         return f"{plan.subject.line}: no scenario with {conditions} among {many}.{passing}"
     count = "1 scenario" if len(result.finds) == 1 else f"{len(result.finds)} scenarios"
     return f"{plan.subject.line}: {count} with {conditions}, among {many}."
-
-
-def sentence(facts: Facts) -> str:
-    """Return facts in words: ``rate 20mbit, flows 8, second bulk``."""
-    if not facts:
-        return "the simplest scenario of all."
-    words = []
-    for name, value in facts.items():
-        fact = NUMBERS.get(name)
-        shown = f"{value:g}" if isinstance(value, int | float) else value
-        unit = (" " if fact.unit == "bdp" else "") + fact.unit if fact else ""
-        words.append(f"{name.replace('.', ' ')} {shown}{unit}")
-    return f"{', '.join(words)}."
 
 
 def _table(where: str, texts: Sequence[str], rows: Sequence[Values], confirmed: Confirmed | None = None) -> Table:

@@ -40,8 +40,7 @@ def of(question: Attack) -> Plan:
         question.ecn,
     )
     _check_shown(broken.conditions, world)
-    if question.method not in optimising.METHODS:
-        raise UserError(Option("method", question.method), f"accepted: {', '.join(optimising.METHODS)}")
+    optimising.check(question.method, question.verb)
     engine = None
     if question.kernel is not None:
         (engine,) = engines.parse("kernel", several=False, linux=question.kernel)

@@ -1,14 +1,12 @@
 """What ``goodqueue attack`` and ``gq.attack`` ask."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import LISTED, PAIRS, TEXTS, whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Attack(Question):
     """Find scenarios in which a property breaks; shrink them.
 

@@ -1,12 +1,11 @@
 """What ``goodqueue fit`` and ``gq.fit`` ask."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PAIRS, SCENARIO, TEXTS, Reader, Source, whole
 from goodqueue.errors import Option
 
@@ -30,7 +29,7 @@ OBSERVED = Reader(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Fit(Question):
     """Say which unknown settings explain what was measured.
 

@@ -1,10 +1,8 @@
 """What ``goodqueue sensitivity`` and ``gq.sensitivity`` ask."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PAIRS, SCENARIO, Source, whole
 from goodqueue.measures import FIRST_SEED
 
@@ -12,7 +10,7 @@ METRICS = ("delay_p95_ms", "goodput_mbps")
 """The metrics, unless others are asked for."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Sensitivity(Question):
     """Say which keys of a scenario matter, and how much.
 

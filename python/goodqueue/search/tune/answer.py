@@ -33,6 +33,7 @@ def of(result: Tuning) -> Answer:
         parts.append(Picture("tuning", CAPTION, partial(_figure, result)))
     if result.front:
         parts.append(table(result))
+    parts.append(advice(result))
     return Answer(f"Tuning {result.plan.line}", parts, partial(_data, result), result)
 
 
@@ -66,6 +67,23 @@ def sentence(result: Tuning) -> str:
             f"and with {line} in {result.untuned_wants_hold}."
         )
     return f"On the held-out scenarios {words} {verdict} `{line}`: {gains}.{held}"
+
+
+def advice(result: Tuning) -> str:
+    """Return what to take, in one sentence."""
+    best, line = result.best, result.plan.line
+    if best is None:
+        return f"Keep `{line}`."
+    tuned = f"`{best.candidate.line}`{' (* in the table)' if len(result.front) > 1 else ''}"
+    holds_more = bool(result.plan.wants) and best.wants_hold > result.untuned_wants_hold
+    if best.is_trade:
+        means = [(goal.metric.key, gain.mean) for goal, gain in zip(result.plan.goals, best.gains, strict=True) if gain]
+        gained, lost = ([key for key, mean in means if (mean > 0) is wanted] for wanted in (True, False))
+        return f"Take {tuned} if {' and '.join(gained)} is worth {' and '.join(lost)} to you; otherwise keep `{line}`."
+    if best.is_better or (holds_more and not best.is_worse):
+        return f"Take {tuned}."
+    verdict = "worse" if best.is_worse else "no better"
+    return f"Keep `{line}`: on scenarios that the search had not seen, {tuned} is {verdict}."
 
 
 def _nearest(result: Tuning) -> str:

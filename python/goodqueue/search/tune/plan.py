@@ -28,8 +28,7 @@ def of(question: Tune) -> Plan:
         raise UserError(
             "QDISC", f"found the congestion control {quoted(question.qdisc)}; accepted: a discipline's line"
         )
-    if question.method not in optimising.METHODS:
-        raise UserError(Option("method", question.method), f"accepted: {', '.join(optimising.METHODS)}")
+    optimising.check(question.method, question.verb)
     goals, wants = _goals(question.max, question.min), _wants(question.want)
     metrics = [*(goal.metric for goal in goals), *(want.metric for want in wants)]
     training, held_out = _cases(question, has_series=any(SERIES in metric.needs for metric in metrics))

@@ -1,14 +1,12 @@
 """What ``goodqueue tune`` and ``gq.tune`` ask."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PAIRS, TEXTS, whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Tune(Question):
     """Find the best values of a line's parameters.
 

@@ -1,6 +1,5 @@
 """Many flows of a kind in one row: the median of what each measured, the worst tenth, and Jain's index."""
 
-import statistics
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -15,11 +14,15 @@ TENTH = "worst tenth: a tenth have this or worse"
 
 def median(values: Sequence[float]) -> float | None:
     """Return the median of ``values``, or None for no values."""
+    import statistics  # which takes its time, as does its module of fractions
+
     return statistics.median(values) if values else None
 
 
 def worst_tenth(values: Sequence[float], better: str) -> float | None:
     """Return the number that a tenth of ``values`` reach or are beyond, on the side that is not ``better``."""
+    import statistics
+
     tenths = statistics.quantiles(values, n=10, method="inclusive") if len(values) > 1 else values
     return (tenths[0] if better == "high" else tenths[-1]) if tenths else None
 

@@ -79,7 +79,9 @@ const UP_MIN: Key<RateText> = Key::derived("up_min", "1mbit, or `up` if that is 
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("the same on the way up");
 const QDISC: Key<String> = Key::derived("qdisc", "bottleneck.qdisc", "\"cake diffserv4\"")
-    .help("the line of the subscriber's queue, both ways");
+    .help("the line of the subscriber's queue, both ways unless `up_qdisc` is given");
+const UP_QDISC: Key<String> = Key::derived("up_qdisc", "`qdisc`, or bottleneck.up.qdisc", "\"fq_codel\"")
+    .help("the line of its queue on the way up");
 const TRAFFIC: Key<Mix> = Key::with_default("traffic", "\"household\"")
     .help("a mix of traffic, or a list of tables as [[traffic]] has, each with the `share` of subscribers that have it");
 const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
@@ -89,8 +91,21 @@ const ADDRESSES_KEY: Key<Addresses> =
     Key::derived("addresses", "the next of 100.64.0.0/10", "[\"100.64.0.1\"]")
         .help("the IPv4 addresses of one subscriber, or networks. The traffic uses them in turn")
         .source("RFC 6598");
-pub(in crate::scenario) const KEYS: &[&dyn AnyKey] =
-    &[&NAME, &COUNT, &PLAN, &PARENT, &DOWN, &UP, &DOWN_MIN, &UP_MIN, &QDISC, &TRAFFIC, &RTT, &ADDRESSES_KEY];
+pub(in crate::scenario) const KEYS: &[&dyn AnyKey] = &[
+    &NAME,
+    &COUNT,
+    &PLAN,
+    &PARENT,
+    &DOWN,
+    &UP,
+    &DOWN_MIN,
+    &UP_MIN,
+    &QDISC,
+    &UP_QDISC,
+    &TRAFFIC,
+    &RTT,
+    &ADDRESSES_KEY,
+];
 #[cfg(feature = "reference")]
 pub(in crate::scenario) use evening::KEYS as EVENING_KEYS;
 
@@ -141,8 +156,8 @@ pub(crate) struct Subscriber {
     pub(crate) node: usize,
     pub(crate) rates: [Rate; 2],
     least: [Rate; 2],
-    /// The line of its queue, if it has one of its own.
-    qdisc: Option<Arc<str>>,
+    /// The line of its queue per direction, if it has one of its own.
+    qdiscs: [Option<Arc<str>>; 2],
     /// Addresses and the lengths of their networks, at least one.
     addresses: Vec<(Ipv4Addr, u8)>,
 }
@@ -237,9 +252,9 @@ fn refuse_too_many(nodes: &[Node], subscribers: &[Subscriber]) -> Result<()> {
 
 /// Returns the lines of the queues that have none of their own, per direction.
 fn lines(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> Result<[Arc<str>; 2]> {
-    let down = leaf(bottleneck, bottleneck.take(&LEAF)?)?;
+    let down = leaf(bottleneck, "qdisc", &bottleneck.take(&LEAF)?)?;
     let up = match up {
-        Some(up) if up.has("qdisc") => leaf(up, up.take(&LEAF)?)?,
+        Some(up) if up.has("qdisc") => leaf(up, "qdisc", &up.take(&LEAF)?)?,
         _ => down.clone(),
     };
     Ok([down, up])
@@ -282,9 +297,9 @@ pub(in crate::scenario) fn write_traffic<S: Serializer>(
 }
 
 /// Returns the line of a queue with every parameter.
-fn leaf(table: &Table<'_>, line: String) -> Result<Arc<str>> {
-    match registry::parse_line(&line) {
+fn leaf(table: &Table<'_>, key: &str, line: &str) -> Result<Arc<str>> {
+    match registry::parse_line(line) {
         Ok(args) => Ok(args.to_string().into()),
-        Err(error) => Err(ScenarioError::new(table.key("qdisc"), error.0)),
+        Err(error) => Err(ScenarioError::new(table.key(key), error.0)),
     }
 }

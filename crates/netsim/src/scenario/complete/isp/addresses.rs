@@ -4,31 +4,61 @@ use super::mixes::Mix;
 use super::{ADDRESSES, FIRST_ADDRESS, Subscriber};
 use goodqueue_hosts::keys::{Json, Quantity, Result, Span, Table, describe, refuse};
 use serde_json::json;
-use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-/// Gives an address to each of `subscribers` that has none, and refuses addresses of two.
+/// Gives an address to each of `subscribers` that has none, and refuses networks of two that overlap.
 pub(super) fn address(
     tables: &[Table<'_>],
     mixes: &[(usize, Arc<Mix>, Option<Span>)],
     subscribers: &mut [Subscriber],
 ) -> Result<()> {
-    let mut owners: HashMap<Ipv4Addr, usize> = HashMap::new();
+    let mut taken: Vec<Network> = Vec::new();
     for ((place, ..), one) in mixes.iter().zip(subscribers.iter()) {
-        for (address, _) in &one.addresses {
-            if let Some(other) = owners.insert(*address, *place) {
-                let found = format!("{address}, which subscriber[{other}] has");
-                return refuse(&tables[*place].key("addresses"), found, "addresses of its own");
-            }
-        }
+        taken.extend(one.addresses.iter().map(|&(address, length)| Network::new(address, length, *place)));
     }
-    let mut free = (1..ADDRESSES).map(|number| Ipv4Addr::from_bits(FIRST_ADDRESS + number));
+    taken.sort_unstable();
+    for at in 1..taken.len() {
+        let (before, after) = taken.split_at_mut(at);
+        let ([.., one], [other, ..]) = (before, after) else { break };
+        if one.last >= other.first && one.place != other.place {
+            let found =
+                format!("{}, which lies in {} of subscriber[{}]", other.text(), one.text(), one.place);
+            return refuse(&tables[other.place].key("addresses"), found, "addresses of its own");
+        }
+        other.last = other.last.max(one.last); // of two networks of one subscriber, one may lie in the other
+    }
+    let is_free = |address: &Ipv4Addr| {
+        let after = taken.partition_point(|network| network.first <= address.to_bits());
+        after == 0 || taken[after - 1].last < address.to_bits()
+    };
+    let mut free = (1..ADDRESSES).map(|number| Ipv4Addr::from_bits(FIRST_ADDRESS + number)).filter(is_free);
     for one in subscribers.iter_mut().filter(|one| one.addresses.is_empty()) {
-        let Some(address) = free.find(|address| !owners.contains_key(address)) else { break };
+        let Some(address) = free.next() else { break };
         one.addresses.push((address, 32));
     }
     Ok(())
+}
+
+/// The addresses from `first` to `last`, which the subscribers of the table `place` have.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Network {
+    first: u32,
+    last: u32,
+    place: usize,
+    length: u8,
+}
+
+impl Network {
+    fn new(address: Ipv4Addr, length: u8, place: usize) -> Self {
+        let hosts = u32::MAX.checked_shr(u32::from(length)).unwrap_or(0);
+        Self { first: address.to_bits() & !hosts, last: address.to_bits() | hosts, place, length }
+    }
+
+    /// Returns it as it is written.
+    fn text(&self) -> String {
+        format!("{}/{}", Ipv4Addr::from_bits(self.first), self.length)
+    }
 }
 
 /// IPv4 addresses, or networks.

@@ -5,7 +5,7 @@ use super::mixes::Mix;
 use super::nodes::place_of;
 use super::{
     ADDRESSES_KEY, COUNT, DOWN, DOWN_MIN, KEYS, LEAST, NAME, Node, PARENT, PLAN, QDISC, RTT, Subscriber,
-    TRAFFIC, UP, UP_MIN, leaf,
+    TRAFFIC, UP, UP_MIN, UP_QDISC, leaf,
 };
 use goodqueue_hosts::keys::{Json, Key, Quantity, RateText, Result, Span, Table, refuse};
 use goodqueue_units::Rate;
@@ -65,15 +65,19 @@ impl Group {
 
     /// Returns its table, with every default.
     pub(super) fn write(&self, nodes: &[Node]) -> Json {
-        let Subscriber { name, plan, node, rates, least, qdisc, addresses } = &self.one;
+        let Subscriber { name, plan, node, rates, least, qdiscs, addresses } = &self.one;
         let [down, up] = rates.map(|rate| RateText(rate).write());
         let [down_min, up_min] = least.map(|rate| RateText(rate).write());
         let mut table = json!({
             "name": name, "count": self.count, "plan": &**plan, "down": down, "up": up, "down_min": down_min,
             "up_min": up_min, "traffic": self.mix.write(),
         });
-        if let Some(qdisc) = qdisc {
+        let [down, up] = qdiscs;
+        if let Some(qdisc) = down {
             table["qdisc"] = qdisc.to_string().into();
+        }
+        if let Some(qdisc) = up.as_ref().filter(|_| up != down) {
+            table["up_qdisc"] = qdisc.to_string().into();
         }
         if *node > 0 {
             table["parent"] = nodes[*node].name.clone().into();
@@ -115,8 +119,12 @@ impl Group {
                 "them for one subscriber",
             );
         }
-        let qdisc = table.find(&QDISC)?.map(|line| leaf(table, line)).transpose()?;
-        let one = Subscriber { name, plan: plan.into(), node, rates, least, qdisc, addresses };
+        let own = |key: &Key<String>, name: &str| -> Result<Option<Arc<str>>> {
+            table.find(key)?.map(|line| leaf(table, name, &line)).transpose()
+        };
+        let down = own(&QDISC, "qdisc")?;
+        let up = own(&UP_QDISC, "up_qdisc")?.or_else(|| down.clone());
+        let one = Subscriber { name, plan: plan.into(), node, rates, least, qdiscs: [down, up], addresses };
         Ok(Self { count, one, mix: Arc::new(table.take(&TRAFFIC)?), rtt: table.find(&RTT)? })
     }
 }

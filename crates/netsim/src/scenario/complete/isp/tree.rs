@@ -50,7 +50,7 @@ pub(super) fn commands(
     for (at, (one, least)) in subscribers.iter().zip(&least).enumerate() {
         let (parent, own) = (minor_of_node(one.node), minor_of_subscriber(at, nodes.len()));
         let ceil = one.rates[side].as_bps().max(*least);
-        let qdisc = one.qdisc.as_deref().unwrap_or(line);
+        let qdisc = one.qdiscs[side].as_deref().unwrap_or(line);
         _ = writeln!(
             text,
             "tc class add dev eth0 parent 1:{parent:x} classid 1:{own:x} htb rate {least}bit ceil {ceil}bit"

@@ -1,0 +1,108 @@
+"""What ``goodqueue link`` asks."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from goodqueue import options
+from goodqueue.ask import shared
+from goodqueue.ask.fields import argument, flag, option, scenario_options
+from goodqueue.ask.question import Question, Work, question
+from goodqueue.ask.readers import TEXTS, whole
+from goodqueue.errors import Option, UserError
+
+OPTIONS = ("rate", "rtt", "qdisc", "up_rate", "up_qdisc", "trace_down", "trace_up")
+"""The options that describe the path."""
+
+DOCTOR = "doctor"
+"""The word that asks what prevents a link on this machine."""
+
+
+@question
+class Link(Question):
+    """Run a program behind a bottleneck in real time, without root.
+
+    Examples:
+      goodqueue link --rate 10mbit --rtt 50ms --qdisc fq_codel -- python3 -m http.server -- curl http://server:8000/
+      goodqueue link --rate 100mbit --rtt 20ms -- iperf3 -s -1 -- iperf3 -c server -R
+      goodqueue link --rate 5mbit --rtt 80ms -- curl -O https://example.com/file
+      goodqueue link cell.toml --set bottleneck.qdisc=cake -- chromium
+      goodqueue link --trace-down lte.mahimahi --rtt 40ms -- bash
+      goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
+      goodqueue link doctor
+
+    CMD's packets are real. CMD runs in its own network namespace, and the path is the only way out. With two commands,
+    SERVER runs at the far end of the path, and CLIENT starts when something listens there. The names of the two ends
+    are `server` and `client`. If pasta or slirp4netns is installed, CMD also reaches the Internet, and this host's
+    loopback by the name `host`. Traffic in SCENARIO.toml is simulated, and shares the path with CMD.
+
+    The run ends when CMD ends (with two commands: when CLIENT ends). Then the record is shown: delays, drops and marks
+    of the queue, goodput and RTT per flow, and how late packets left. That lateness is the emulator's own error. The
+    exit status is CMD's; 2 if the link cannot start or breaks; 127 if CMD is not found.
+    """
+
+    verb = "link"
+
+    words: tuple[str, ...] = argument(
+        "CMD",
+        "What runs: [SCENARIO.toml] -- CMD..., or two: -- SERVER... -- CLIENT...; or doctor.",
+        reader=TEXTS,
+        is_optional=True,
+    )
+    described: dict[str, Any] = scenario_options(
+        *OPTIONS, qdisc="pfifo", up_qdisc="as --qdisc", seed="1, or the file's"
+    )
+    keys: Sequence[str] = shared.keys()
+    trace: str | None = option("FILE.pcapng", "Capture the packets that cross the path.")
+    trace_at: str | None = option(
+        "POINTS",
+        "Where: down-in, down-out, down-drop, up-in, up-out, up-drop.",
+        otherwise="down-in,up-out",
+    )
+    trace_snap: int | None = option(
+        "BYTES",
+        "Keep only the first BYTES of each packet.",
+        reader=whole(*options.BOUNDS["trace_snap"]),
+        otherwise="all",
+    )
+    record: str | None = option("FILE.json", "Write the record there.")
+    force: bool = flag(shared.FORCE)
+    metrics: str | None = option("HOST:PORT", "Serve Prometheus metrics there: 127.0.0.1:9100.")
+    live: bool = flag("Show rate, queue and drops while it runs, below CMD's output.")
+    quiet: bool = flag("Show neither the record nor the first line.")
+    spares_output: bool = False
+    """Whether what CMD prints goes to standard error, since standard output is for JSON."""
+
+    def for_json(self) -> "Link":
+        """Return the same question, whose CMD leaves standard output alone."""
+        return replace(self, spares_output=True)
+
+    def work(self) -> Work:
+        """Return the run of CMD, or the examination of this machine. Raises UserError."""
+        from goodqueue import engines
+        from goodqueue.files import inputs, output
+
+        engines.need_linux(self.verb)
+
+        from goodqueue.linking import answer, carrying, commands, doctor, path
+
+        if self.words == (DOCTOR,):
+            return Work(DOCTOR, lambda *_: answer.of_doctor(doctor.examine()))
+        file, server, client = commands.file_and_commands(self.words)
+        self._check()
+        with inputs.noted() as read:
+            scenario = path.read(file, self.described, self.keys)
+        if self.record is not None:
+            output.check_file(self.record, self.force, "--record")
+            output.spare(self.record, read, "--record")
+        return Work(self.verb, lambda *_: carrying.carry_out(self, scenario, server, client, read))
+
+    def _check(self) -> None:
+        """Refuse options that do not go together. Raises UserError."""
+        from goodqueue.files import output
+
+        of_trace = {"trace_at": self.trace_at, "trace_snap": self.trace_snap}
+        if self.trace is None and (name := next((name for name, value in of_trace.items() if value), None)):
+            raise UserError(Option(name), "found without --trace; accepted: with --trace FILE.pcapng")
+        if self.trace is not None and self.record is not None and output.are_same(self.trace, self.record):
+            raise UserError(Option("record", self.record), "found the file of --trace; accepted: another one")
