@@ -151,6 +151,7 @@ def test_a_font_is_taken_with_its_size(record: Record) -> None:
         ("0cm", None, None, '--width: found "0cm"; accepted'),
         ("-3in", None, None, '--width: found "-3in"; accepted'),
         (None, "Nosuch Font", None, '--font: found "Nosuch Font"; accepted: a font that matplotlib finds, such as '),
+        (None, "Times", None, '--font: found "Times"; accepted: a font that matplotlib finds, such as STIXGeneral, '),
         (None, "99pt", None, '--font: found "99pt"; accepted: 4pt to 40pt'),
         (None, " ", None, '--font: found " "; accepted: a font\'s name'),
         (None, None, "nosuch", '--style: found "nosuch"; accepted: a style of matplotlib, such as '),

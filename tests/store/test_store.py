@@ -104,6 +104,9 @@ def test_tools_read_the_folder_as_one_table(kept: Store) -> None:
     assert rows[2]["delay_mean_ms"] == record["queues"]["down"]["delay_ms"]["mean"]
     assert rows[2]["qdisc"] == record["scenario"]["bottleneck"]["qdisc"]
     assert json.loads(rows[2]["scenario"]) == {k: v for k, v in record["scenario"].items() if k != "seed"}
+    assert (rows[2]["traffic"], rows[2]["cc"]) == ("2 × bulk cubic down, 1 × ping", "cubic")
+    assert dict(rows[2]["keys"])["traffic.0.cc"] == "cubic"
+    assert dict(rows[2]["keys"])["path.rtt"] == record["scenario"]["path"]["rtt"]
     assert rows[1]["series"] is None
     found = {one["name"]: one["values"] for one in rows[3]["series"]}
     own = json.loads(rows[3]["record"])["series"]

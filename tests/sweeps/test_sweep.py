@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from goodqueue import engines, running, store
 from goodqueue.errors import UserError
 from goodqueue.measures import numbers, stats
 from goodqueue.record import Record, Scenario
+from goodqueue.show import metric_columns
 from goodqueue.sweeps import carrying, grid, result, show
 from goodqueue.sweeps.result import Goal
 
@@ -415,3 +417,25 @@ def test_local_runs_are_the_engines_own(monkeypatch: pytest.MonkeyPatch, record:
     told: list[str] = []
     executors.local(1)("kernel", [scenario], lambda _: None, lambda _, text: told.append(text), None)
     assert told == ["kernel"]
+
+
+def test_sentences_compare_cells_that_differ_in_one_key_only(here: Path, goodqueue: Command) -> None:
+    """The best and the worst of all cells were on two different paths."""
+    sets = ["--set", "path.rtt=10ms,80ms", "--set", "traffic.0.count=1,4"]
+    found = result.from_json(json.loads(goodqueue("sweep", "ok.toml", *sets, "--seeds", "1", "--json").out))
+    said = show.findings(found)
+    assert said
+    assert all(re.match(r"Where the count matters most \(rtt (10|80)ms\): ", sentence) for sentence in said)
+    assert all({"count 1", "count 4"} == set(re.findall(r"count \d", sentence)) for sentence in said)
+    alone = ["--set", "traffic.0.count=1,4"]
+    found = result.from_json(json.loads(goodqueue("sweep", "ok.toml", *alone, "--seeds", "1", "--json").out))
+    assert all(sentence.startswith(("95 %", "The link")) for sentence in show.findings(found)), show.findings(found)
+
+
+def test_an_effect_of_rounding_is_no_number() -> None:
+    """A deviation of 1e-6 made an effect of -2547.8 out of a MOS that never varied."""
+    (metric,) = numbers.find(["delay_mean_ms"])
+    estimates = [stats.estimate(values) for values in ([-2.0, -2.000002, -2.000001], [3.0, 3.000001], [1.0, 2.0])]
+    table = metric_columns.effects("", [], [[], [], []], [metric], [[one] for one in estimates])
+    assert [row[-1] for row in table.rows] == ["< -10", "> 10", "2.12"]
+    assert any(note.startswith("Beyond 10 ") for note in table.notes)

@@ -48,6 +48,8 @@ class Question:
     """The fields that name further files, which the answer has (`Answer.also`)."""
     has_latex: ClassVar[bool] = False
     """Whether ``--latex`` prints the tables of the answer."""
+    has_json: ClassVar[bool] = True
+    """Whether ``--json`` prints the answer. A verb whose answer is a file has no other."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, json: bool, latex: bool = False, context: typer.Context | None = None, **given: Any) -> None:
+    def ask(*, json: bool = False, latex: bool = False, context: typer.Context | None = None, **given: Any) -> None:
         from goodqueue.files import inputs, output
 
         if context is not None and context.invoked_subcommand is not None:
@@ -93,7 +93,8 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
     yield from (_parameter(name, fields[name], None) for name in UNSAID if name in fields)
     if question.has_latex:
         yield _keyword("latex", Latex, default=False)
-    yield _keyword("json", Json, default=False)
+    if question.has_json:
+        yield _keyword("json", Json, default=False)
 
 
 def _declared(one: options.Declared, otherwise: str) -> inspect.Parameter:

@@ -99,6 +99,20 @@ def drawn(incomplete: str) -> list[str]:
     return list(dict.fromkeys([*_begin(names, incomplete), *metric(incomplete)]))
 
 
+def figure(incomplete: str) -> list[str]:
+    """Complete a kind of figure."""
+    from goodqueue.plot import KINDS
+
+    return _begin(KINDS, incomplete)
+
+
+def topic(incomplete: str) -> list[str]:
+    """Complete what ``list`` lists."""
+    from goodqueue.catalogue.question import TOPICS
+
+    return _begin(TOPICS, incomplete)
+
+
 def study(incomplete: str) -> list[str]:
     """Complete the name of a study in the package."""
     from goodqueue.studies import libraries

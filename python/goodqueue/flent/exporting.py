@@ -27,7 +27,8 @@ class File:
 def files(loose: Sequence[Loose]) -> list[File]:
     """Return one file per record in ``loose``. Raises UserError for a record without time series."""
     by_name: dict[str, File] = {}
-    for run, title in zip(loose, labels([run.record for run in loose]), strict=True):
+    titles = labels([run.record for run in loose], [run.mix for run in loose])
+    for run, title in zip(loose, titles, strict=True):
         name, content, choice = writing.data_file(run.record, title, run.place)
         if name in by_name:
             if by_name[name].content == content:

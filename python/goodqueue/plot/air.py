@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from goodqueue.plot import panels, style
+from goodqueue.plot import panels, style, wishes
 from goodqueue.plot.stored import Group, labels_of
 from goodqueue.record import AirSeries, Record
 
@@ -106,7 +106,7 @@ def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
         axes = drawn.subplots(len(shown), 1, squeeze=False, height_ratios=heights)[:, 0].tolist()
         for ax, (group, record), stations in zip(axes, shown, senders, strict=True):
             _panel(ax, record, stations)
-            titles = [name for name in (group.panel, group.label) if name]
+            titles = [wishes.written(name) for name in (group.panel, group.label) if name]
             if len(shown) > 1:
                 ax.set_title(panels.wrapped(", ".join(dict.fromkeys(titles)), 90), fontsize=style.size(9))
         axes[-1].set_xlabel(f"time (ms) from {window_s(shown[-1][1])[0]:g} s of the run on")

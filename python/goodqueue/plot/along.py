@@ -12,7 +12,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.plot import panels, style
+from goodqueue.plot import panels, style, wishes
 from goodqueue.plot.style import Look
 from goodqueue.scenario.quantity import order, quantities
 
@@ -87,7 +87,8 @@ def figure(
                     _line(ax, lines[label], scale, scale.shifted(index, len(labels)), look)
         _ticks(places, scale, [value_names[value] for value in scale.values])
         joined = scale.is_numeric
-        panels.label_axes(places, axis, f"{called} ({metric.unit})" if metric.unit else called)
+        words = wishes.written(called, metric.key)
+        panels.label_axes(places, axis, f"{words} ({metric.unit})" if metric.unit else words)
         if labels == [""]:
             panels.heading(drawn, title)
         else:
@@ -156,7 +157,7 @@ def _ticks(places: Sequence[Axes], scale: Scale, called: Sequence[str]) -> None:
         ax.set_xlim(scale.places[0] - 0.08 * span, scale.places[-1] + 0.08 * span)
     low, high = ax.transScale.transform([(ax.get_xlim()[0], 1.0), (ax.get_xlim()[1], 1.0)])[:, 0].tolist()
     end, shown, names = float("-inf"), [], []
-    for x, value in zip(scale.places, called, strict=True):
+    for x, value in zip(scale.places, map(wishes.written, called), strict=True):
         at = (ax.transScale.transform((x, 1.0))[0] - low) / (high - low) * room
         if at - len(value) / 2 > end + 1:
             shown.append(x)

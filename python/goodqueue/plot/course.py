@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from goodqueue.plot import panels, style
+from goodqueue.plot import clock, panels, style, wishes
 from goodqueue.plot.labels import Curve, name_curves
 from goodqueue.plot.series import Values, described, is_law, series
 from goodqueue.plot.stored import Group, labels_of, measured_s, repeats
@@ -76,10 +76,11 @@ def figure(
                 ax.axvspan(0, warmup, color="#f0f0f0", lw=0, zorder=0)
             ax.margins(x=0)
             ax.set_xlim(window[0] or 0, window[1])
+        across = clock.name(next(iter(places.values())), [record for group in groups for record in group.records])
         if len(series_names) == 1:
-            panels.label_axes(list(places.values()), "time (s)", headings[0])
+            panels.label_axes(list(places.values()), across, headings[0])
         else:
-            _label_rows(places, series_names, titles, headings)
+            _label_rows(places, series_names, titles, headings, across)
         several = any(len(group.records) > 1 for group in groups)
         words = f"mean of the runs; band: {_band(logarithmic)}" if several else "the run"
         style.note(drawn, f"Line: {words}{_shade(warmup - (window[0] or 0))}. {repeats(groups)}.")
@@ -144,19 +145,26 @@ def _rows(names: Sequence[str], titles: Sequence[str]) -> tuple[Figure, dict[tup
 
 
 def _label_rows(
-    places: dict[tuple[str, str], Axes], names: Sequence[str], titles: Sequence[str], headings: Sequence[str]
+    places: dict[tuple[str, str], Axes],
+    names: Sequence[str],
+    titles: Sequence[str],
+    headings: Sequence[str],
+    across: str,
 ) -> None:
     for name, words in zip(names, headings, strict=True):
         places[name, titles[0]].set_ylabel(panels.wrapped(words, 20), fontsize=style.size(9))
     for panel in titles:
-        places[names[0], panel].set_title(panels.wrapped(panel, 30) if panel else "", fontsize=style.size(9))
-        places[names[-1], panel].set_xlabel("time (s)")
+        places[names[0], panel].set_title(
+            panels.wrapped(wishes.written(panel), 30) if panel else "", fontsize=style.size(9)
+        )
+        places[names[-1], panel].set_xlabel(across)
     next(iter(places.values())).get_figure(root=True).align_ylabels()  # type: ignore[union-attr]
 
 
 def _labelled(what: str, groups: Sequence[Group]) -> str:
-    label, unit = described(what, groups)
-    return f"{label} ({unit})" if unit else label
+    words, unit = described(what, groups)
+    words = wishes.written(words, what)
+    return f"{words} ({unit})" if unit else words
 
 
 def _frame(

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from goodqueue.measures.stats import share_below
-from goodqueue.plot import panels, style
+from goodqueue.plot import clock, panels, style
 from goodqueue.plot.labels import BACKING, Curve, name_curves
 from goodqueue.plot.style import Look
 from goodqueue.record import Record
@@ -95,7 +95,7 @@ def over_time(
             )  # fmt: skip
             ax.margins(x=0)
         rows[0].set_title(title)
-        rows[-1].set_xlabel("time (s)")
+        rows[-1].set_xlabel(clock.name(rows[-1], [run for _, run in runs]))
         figure.supylabel(f"{what} (ms)", fontsize=style.size(10.5), color="#444444")
         panels.settle(figure)
     return figure

@@ -7,12 +7,14 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.measures import measured, metrics, numbers
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.plot import air, along, course, delay, ellipse, law, panels, rows, selection, tree
-from goodqueue.plot.selection import NONE, QDISCS, Runs
+from goodqueue.plot import air, along, course, delay, ellipse, law, panels, rows, selection, tree, wishes
+from goodqueue.plot.selection import NONE, Runs
 from goodqueue.plot.series import available, hop_delays, is_law
-from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, loaded, percentiles
+from goodqueue.plot.stored import DISTRIBUTIONS, Group, directed, distribution, labels_of, percentiles, words_of
 from goodqueue.record import Record
 from goodqueue.scenario.quantity import quantities
+from goodqueue.show import labels
+from goodqueue.show.labels import QDISCS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -115,7 +117,8 @@ def _cdf(groups: Sequence[Group], name: str, title: str) -> "Figure | None":
     for group in groups:
         if pooled := percentiles(group, name):
             distributions.setdefault(group.panel, []).append((group.label, pooled))
-    return delay.cdfs(distributions, title, distribution(name, groups), of) if distributions else None
+    words = wishes.written(distribution(name, groups), name)
+    return delay.cdfs(distributions, title, words, wishes.written(of)) if distributions else None
 
 
 def _air(groups: Sequence[Group], title: str) -> "Figure":
@@ -203,11 +206,9 @@ def lines(runs: Runs, keys: Sequence[str], by: Sequence[str], across: str | None
         by_title.setdefault(group.panel, {})[group.label if lines_are else ""] = estimates
     if not any(estimate for panel in by_title.values() for line in panel.values() for estimate in line.values()):
         raise UserError("plot lines", f"no record has {metric.key}; accepted: records that have")
-    called = metrics.label(metric, loaded(groups))
-    if x in QDISCS:
-        return along.figure(by_title, runs.named(x), "", metric, called, title)
-    same = {value: value for value in runs.values(x)}
-    return along.figure(by_title, same, x.rpartition(".")[2], metric, called, title)
+    called = words_of(metric, groups)
+    names, word = labels.along(x, runs.values(x))
+    return along.figure(by_title, names, wishes.written(word, x), metric, called, title)
 
 
 def _estimate(records: Sequence[Record], metric: Metric) -> Estimate | None:

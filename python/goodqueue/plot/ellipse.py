@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from goodqueue.measures.metrics import Metric
-from goodqueue.plot import panels, style
+from goodqueue.plot import panels, style, wishes
 from goodqueue.plot.labels import Curve, name_curves
 from goodqueue.plot.stored import Group, goodput, labels_of, latency, repeats
 from goodqueue.plot.style import Look
@@ -49,8 +49,9 @@ def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
         for ax, own_named in zip(places, by_title.values(), strict=True):
             if any(cloud for _, cloud in own_named):
                 curves += clouds(ax, own_named, looks=[looks[label] for label, _ in own_named])
-        words = f"{across.label} ({across.unit}), less to the right"
-        panels.label_axes(places, words if len(places) == 1 else _brief(across), f"{up.label} ({up.unit})")
+        words = wishes.written(across.label if len(places) == 1 else _brief(across), across.key)
+        words += f" ({across.unit})" + (", less to the right" if len(places) == 1 else "")
+        panels.label_axes(places, words, f"{wishes.written(up.label, up.key)} ({up.unit})")
         better(places[0])
         own_axes = " Each panel has its own axes." if len(places) > 1 else ""
         marks = "Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more)"
@@ -61,7 +62,7 @@ def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
 
 def _brief(latency: Metric) -> str:
     """Return the label of the axis of latency below a narrow panel."""
-    return f"mean {latency.app} (ms)" if latency.is_felt else f"{latency.label} (ms)"
+    return f"mean {latency.app}" if latency.is_felt else latency.label
 
 
 def better(ax: Axes) -> None:

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from goodqueue.plot import panels, style
+from goodqueue.plot import panels, style, wishes
 
 BACKING = {"facecolor": "white", "alpha": 0.8, "linewidth": 0, "pad": 1}
 """The background of text above lines."""
@@ -97,9 +97,10 @@ def label_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     if len(curves) <= DIRECT and _write(ax, curves, renderer):
         return
     lines, names = [curve.line for curve in curves], [curve.label for curve in curves]
-    if max(map(len, names), default=0) <= LONG:
+    shown = [wishes.written(name) for name in names]
+    if max(map(len, shown), default=0) <= LONG:
         height = ax.get_window_extent().height
-        beside = figure.legend(lines, names, loc="outside right upper", frameon=False, fontsize=style.size(9))
+        beside = figure.legend(lines, shown, loc="outside right upper", frameon=False, fontsize=style.size(9))
         needed = beside.get_window_extent(renderer)
         if needed.height <= height and needed.width <= BESIDE * figure.bbox.width:
             panels.settle(figure)
@@ -117,7 +118,9 @@ def _write(ax: Axes, curves: Sequence[Curve], renderer: Any) -> bool:
     written = (text.get_window_extent(renderer) for text in ax.texts)
     taken = [Box(box.x0, box.y0, box.x1, box.y1) for box in written]
     looks: dict[str, Any] = {"weight": "bold", "fontsize": style.size(9.5), "bbox": BACKING, "va": "bottom"}
-    texts = [ax.text(0, 0, curve.label, color=curve.colour, transform=None, **looks) for curve in curves]
+    texts = [
+        ax.text(0, 0, wishes.written(curve.label), color=curve.colour, transform=None, **looks) for curve in curves
+    ]
     for index, text in enumerate(texts):
         size = text.get_window_extent(renderer)
         cost, box = _best(paths, index, size.width, size.height, frame, taken)

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from goodqueue.measures import metrics
-from goodqueue.plot import panels, style
+from goodqueue.plot import clock, panels, style, wishes
 from goodqueue.plot.series import described, series
 from goodqueue.plot.stored import Group, directed
 from goodqueue.record import Record
@@ -53,15 +53,16 @@ def figure(groups: Sequence[Group], window: Window, title: str = "") -> Figure |
             look = looks[groups.index(group)]
             if name == what:
                 _delay(ax, group.records[0], what, look.colour, window)
-                ax.set_title(group.label if len(groups) > 1 else "", fontsize=style.size(9))
+                ax.set_title(wishes.written(group.label) if len(groups) > 1 else "", fontsize=style.size(9))
             else:
                 at, values = _within(series(group.records[0], name), window)
                 ax.step(at, values, where="post", color=look.colour, lw=1.2)
                 ax.set_ylim(bottom=0)
             words, unit = described(name, [group])
+            words = wishes.written(words, name)
             ax.set_ylabel(f"{words} ({unit})" if unit else words)
         axes[0].set_xlim(*_ends(groups, what, window))
-        axes[-1].set_xlabel("time (s)")
+        axes[-1].set_xlabel(clock.name(axes[-1], [group.records[0] for group in groups]))
         seeds = sorted({group.records[0]["seed"] for group in groups})
         style.note(drawn, f"A single run, seed {', '.join(map(str, seeds))}. {_marks(groups[0].records[0])}")
         panels.legend(drawn, handles, names, title)

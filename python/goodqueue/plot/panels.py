@@ -61,7 +61,7 @@ def grid(
     if count > 1:
         room = style.characters(0.9 * figure.get_size_inches()[0] / columns, 9)
         for ax, title in zip(places, titles, strict=False):
-            ax.set_title(wrapped(title, room), fontsize=style.size(9))
+            ax.set_title(wrapped(wishes.written(title), room), fontsize=style.size(9))
             ax.tick_params(labelsize=style.size(8.5))
             leave_room(ax)
     return figure, places[:count]
@@ -110,7 +110,8 @@ def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], titl
     The figure's ``title`` stands above the legend.
     """
     renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
-    short = [wrapped(name, style.characters(0.92 * figure.get_size_inches()[0], 9)) for name in names]
+    room = style.characters(0.92 * figure.get_size_inches()[0], 9)
+    short = [wrapped(wishes.written(name), room) for name in names]
     for columns in range(min(6, len(names)), 0, -1):
         drawn = figure.legend(
             handles, short, loc="outside upper left", ncols=columns, frameon=False, fontsize=style.size(9),
@@ -127,7 +128,7 @@ def legend(figure: Figure, handles: Sequence[Artist], names: Sequence[str], titl
 def row_names(labels: Sequence[str]) -> list[str]:
     """Return a name for each row, wrapped if it is long and shortened if it is longer still. No two names are equal."""
     across = max(LEAST_NAME, min(NAME, style.characters(0.27 * style.width(), 10.5)))
-    names = naming.fit(labels, across * LINES)
+    names = naming.fit([wishes.written(label) for label in labels], across * LINES)
     return ["\n".join(textwrap.wrap(name, across, break_on_hyphens=False)) or name for name in names]
 
 

@@ -9,9 +9,9 @@ from matplotlib.cbook import boxplot_stats
 from matplotlib.figure import Figure
 
 from goodqueue.measures import stats
-from goodqueue.measures.metrics import Metric, label
-from goodqueue.plot import panels, style
-from goodqueue.plot.stored import Group, distribution, labels_of, loaded, percentiles, repeats
+from goodqueue.measures.metrics import Metric
+from goodqueue.plot import panels, style, wishes
+from goodqueue.plot.stored import Group, distribution, labels_of, percentiles, repeats, words_of
 from goodqueue.plot.style import Look
 from goodqueue.show.table import decimals, number
 
@@ -79,7 +79,7 @@ def boxes(groups: Sequence[Group], metric: Metric, title: str = "") -> Figure | 
 
 
 def _axis_label(metric: Metric, groups: Sequence[Group]) -> str:
-    words = label(metric, loaded(groups))
+    words = wishes.written(words_of(metric, groups), metric.key)
     return f"{words} ({metric.unit})" if metric.unit else words
 
 
@@ -90,7 +90,7 @@ def distribution_boxes(groups: Sequence[Group], what: str, title: str = "") -> F
         return None
     low, high = WHISKERS
     with style.look():
-        drawn, axes, places = _begin(groups, f"{distribution(what, groups)} (ms)", title)
+        drawn, axes, places = _begin(groups, f"{wishes.written(distribution(what, groups), what)} (ms)", title)
         _scale(axes[0], [max(p[at], 0.1) for p in pooled if p for at in WHISKERS], "ms")
         for mark, p in zip(places, pooled, strict=True):
             if p:
@@ -176,7 +176,8 @@ def jain(groups: Sequence[Group], title: str = "") -> Figure | None:
         return None
     estimates = [stats.estimate(sample) for sample in values]
     with style.look():
-        drawn, axes, places = _begin(groups, "Jain's index of the flows' goodput (1: equal shares)", title)
+        words = wishes.written("Jain's index of the flows' goodput", "jain_goodput")
+        drawn, axes, places = _begin(groups, f"{words} (1: equal shares)", title)
         for mark, sample, estimate in zip(places, values, estimates, strict=True):
             if estimate is None:
                 continue

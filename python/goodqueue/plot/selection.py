@@ -1,23 +1,22 @@
 """Selects the runs of a figure, and its lines and panels, by keys of the scenarios."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import Record
+from goodqueue.scenario.flat import flat
 from goodqueue.scenario.lists import split
 from goodqueue.scenario.quantity import same
 from goodqueue.show import labels as naming
+from goodqueue.show.labels import MIX, QDISCS
 from goodqueue.store import results
 
 SHORT = {"qdisc": "bottleneck.qdisc", "rate": "bottleneck.rate", "rtt": "path.rtt"}
 """The keys for short words that could mean several keys."""
-
-QDISCS = ("bottleneck.qdisc", "bottleneck.up.qdisc")
 
 NONE = "none"
 """The value of a key that a scenario does not have."""
@@ -50,11 +49,7 @@ class Runs:
 
     def named(self, key: str) -> dict[str, str]:
         """Return the name of each value of ``key`` in a figure."""
-        values = self.values(key)
-        if key in QDISCS:
-            return naming.short(values) if all(value.split() for value in values) else {v: v for v in values}
-        word = "" if key == "engine" else key.rpartition(".")[2] + " "
-        return {value: f"{word}{value}" for value in values}
+        return naming.of_values(key, self.values(key))
 
     def said(self) -> str:
         """Return the keys that differ, for an error message: ``path.rtt (3 values)``."""
@@ -62,27 +57,18 @@ class Runs:
         return ", ".join(keys) or "the seed alone"
 
 
-def runs(records: Sequence[Record]) -> Runs:
-    """Return ``records`` with the keys that distinguish them."""
+def runs(records: Sequence[Record], mixes: Sequence[str] = ()) -> Runs:
+    """Return ``records`` with the keys that distinguish them.
+
+    ``mixes`` are the names of their traffic, the values of the key `MIX`. A record without such a name has an empty
+    one.
+    """
     at: list[dict[str, str]] = []
-    for record in records:
-        keys = dict(_flat(record["scenario"], ""))
+    for record, mix in zip(records, mixes or [""] * len(records), strict=True):
+        keys = flat(record["scenario"]) | ({MIX: mix} if mix else {})
         at.append({**keys, "engine": str(record["engine"]), "version": str(record["version"])})
     _drop_limits(at)
     return Runs(records, at, _telling(at))
-
-
-def _flat(value: Any, path: str) -> Iterable[tuple[str, str]]:
-    """Yield each key below ``path`` with its value as text."""
-    items: Iterable[tuple[Any, Any]] = ()
-    if isinstance(value, dict):
-        items = value.items()
-    elif isinstance(value, list):
-        items = enumerate(value)
-    else:
-        yield path, value if isinstance(value, str) else json.dumps(value)
-    for key, inner in items:
-        yield from _flat(inner, f"{path}.{key}" if path else str(key))
 
 
 def _telling(at: Sequence[Run]) -> list[str]:
@@ -179,7 +165,9 @@ def where(all_runs: Runs, conditions: Sequence[str]) -> Runs:
         chosen = [at for _, at in sorted(fitting, key=lambda pair: pair[0])]
     if not chosen:
         raise UserError("--where", f"found no run that fulfils all; accepted: values of {all_runs.said()}")
-    return runs([all_runs.records[at] for at in chosen]) if conditions else all_runs
+    if not conditions:
+        return all_runs
+    return runs([all_runs.records[at] for at in chosen], [all_runs.at[at].get(MIX, "") for at in chosen])
 
 
 def _place(runs: Runs, key: str, at: int, values: Sequence[str]) -> int | None:
@@ -203,7 +191,7 @@ def groups(runs: Runs, by: Sequence[str], leave: Sequence[str] = ()) -> list[Gro
     ``by`` the lines are all differences, and there is one panel.
     """
     if not by and not leave:
-        return stored.groups(runs.records, results.labels(runs.records))
+        return stored.groups(runs.records, results.labels(runs.records, [run.get(MIX, "") for run in runs.at]))
     panels = [key for key in runs.differ if key not in by and key not in leave and _tells(runs, key, [*by, *leave])]
     names = {key: runs.named(key) for key in (*by, *panels)}
     ranks = {key: {value: at for at, value in enumerate(labels)} for key, labels in names.items()}

@@ -1,7 +1,9 @@
 """Groups of repeats for figures of stored records, with their samples and values."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from goodqueue import traffic
 from goodqueue.measures import metrics, numbers, stats
@@ -60,6 +62,28 @@ def distribution(what: str, groups: Sequence[Group]) -> str:
     if what == "ping_rtt_ms":
         return DISTRIBUTIONS[what]
     return f"queueing delay{metrics.said(metrics.split(what)[0], loaded(groups))}"
+
+
+def words_of(metric: Metric, groups: Sequence[Group]) -> str:
+    """Return the words for ``metric`` at an axis: ``goodput of mine`` for a path to a part that has that name."""
+    part, _, rest = metric.key.partition(".")
+    at, _, number = rest.partition(".")
+    if metric.label != metric.key or not at.isdecimal():
+        return metrics.label(metric, loaded(groups))
+    names = {_name(record, part, int(at)) for group in groups for record in group.records}
+    name = names.pop() if len(names) == 1 else None
+    words = re.sub(r"_(ms|s|mbps|percent)\b", "", number).replace("_", " ").replace(".", " ")
+    return f"{words} of {name}" if name else metric.label
+
+
+def _name(record: Record, part: str, at: int) -> str | None:
+    """Return the name of a flow or an application, without its number if it has no others of that name beside it."""
+    listed: Any = record.get(part)
+    names = [entry.get("name") for entry in listed or []]
+    if at >= len(names) or not names[at]:
+        return None
+    first, _, number = str(names[at]).rpartition("/")
+    return first if number == "0" and f"{first}/1" not in names else names[at]
 
 
 def directed(key: str, groups: Sequence[Group]) -> str:

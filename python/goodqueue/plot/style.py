@@ -139,7 +139,9 @@ def plain_numbers(axis: Axis) -> None:
 
 
 def note(figure: Figure, text: str) -> None:
-    """Write an explanation of the marks below ``figure``."""
+    """Write an explanation of the marks below ``figure``, unless nobody wants one."""
+    if not wishes.now().has_note:
+        return
     across = characters(figure.get_size_inches()[0], 8)
     figure.supxlabel("\n".join(textwrap.wrap(text, across)), x=0.01, ha="left", fontsize=size(8), color="#666666")
 

@@ -6,7 +6,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from goodqueue.plot import panels, style
+from goodqueue.plot import clock, panels, style
 from goodqueue.plot.stored import Group
 from goodqueue.record import NodeSeries, Record
 
@@ -56,7 +56,7 @@ def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
             ax.grid(visible=False)
             ax.tick_params(axis="y", length=0)
             ax.set_title(direction, fontsize=style.size(9), loc="left")
-        axes[-1].set_xlabel("time in the run (s)")
+        axes[-1].set_xlabel(clock.name(axes[-1], [record]))
         colours = mpl.colormaps[COLOURS]
         handles = [Patch(facecolor=colours(share / 100), edgecolor="#333333", linewidth=0.3) for share in SHARES]
         panels.legend(drawn, handles, [f"{share} %" for share in SHARES], title)

@@ -5,7 +5,7 @@ Python API.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib import font_manager
+from matplotlib import font_manager, ft2font
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
+from goodqueue.plot import names
+from goodqueue.plot.names import Labels
 
 INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}
 """The length of each unit. A point is TeX's, which ``\\the\\columnwidth`` prints."""
@@ -41,6 +43,12 @@ POINTS = (4.0, 40.0)
 
 LARGEST = 1 << 20
 
+BROUGHT = ("STIXGeneral", "DejaVu Serif", "DejaVu Sans")
+"""Fonts for text that matplotlib brings. The first looks like Times."""
+
+LETTERS = {"A": "A", "a": "a", "z": "z", "0": "zero", ".": "period"}
+"""Characters that a font for text has, with the names of their glyphs."""
+
 OURS = re.compile(
     r"backend.*|interactive|toolbar|text\.(usetex|parse_math)|svg\..*|pdf\.fonttype|savefig\..*"
     r"|figure\.(constrained_layout\.use|autolayout|dpi|figsize)|(animation|keymap|webagg|tk|macosx|path)\..*"
@@ -59,6 +67,9 @@ class Asked:
     font_pt: float | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Settings of matplotlib: those of the user's matplotlibrc, and then those of the style."""
+    labels: Labels = field(default_factory=Labels)
+    has_note: bool = True
+    """Whether the figure explains its marks in a line below."""
 
 
 _ASKED: ContextVar[Asked] = ContextVar("asked", default=Asked())  # noqa: B039 - it is frozen
@@ -67,6 +78,11 @@ _ASKED: ContextVar[Asked] = ContextVar("asked", default=Asked())  # noqa: B039 -
 def now() -> Asked:
     """Return what is asked of the figure that is drawn now."""
     return _ASKED.get()
+
+
+def written(name: str, *keys: str) -> str:
+    """Return what the figure writes for ``name``, which ``--label`` may also call by one of ``keys``."""
+    return now().labels.written(name, keys)
 
 
 @contextmanager
@@ -79,16 +95,20 @@ def applied(wishes: Asked) -> Iterator[None]:
         _ASKED.reset(token)
 
 
-def of(width: str | None, font: str | None, style: str | None) -> Asked:
+def of(
+    width: str | None, font: str | None, style: str | None, labels: Sequence[str] = (), has_note: bool = True
+) -> Asked:
     """Return what the options say, with the settings of the user's matplotlibrc. Raises UserError."""
+    texts = names.labels(labels)
     settings = {**_changed_settings(), **(_style(style) if style else {})}
     family, points = _font(font) if font else ("", None)
     if width is None:
         size = _figsize(style)
-        return Asked(size, None, family, points, settings)
+        return Asked(size, None, family, points, settings, texts, has_note)
     if width.strip().lower() == SLIDE:
-        return Asked(*SLIDE_IN, family, points or settings.get("font.size") or SLIDE_PT, settings)
-    return Asked(_width(width), None, family, points, settings)
+        slide_pt = points or settings.get("font.size") or SLIDE_PT
+        return Asked(*SLIDE_IN, family, slide_pt, settings, texts, has_note)
+    return Asked(_width(width), None, family, points, settings, texts, has_note)
 
 
 def size_pt(width_in: float) -> float:
@@ -117,17 +137,29 @@ def _font(text: str) -> tuple[str, float | None]:
     if points is not None and not POINTS[0] <= points <= POINTS[1]:
         raise UserError("--font", f"found {quoted(text)}; accepted: {POINTS[0]:g}pt to {POINTS[1]:g}pt")
     if family:
-        names = sorted({font.name for font in font_manager.fontManager.ttflist})
+        fonts = {font.name: font.fname for font in font_manager.fontManager.ttflist}
         generic = ("serif", "sans-serif", "monospace")
-        exact = {name.lower(): name for name in (*names, *generic)}.get(family.lower())
+        exact = {name.lower(): name for name in (*fonts, *generic)}.get(family.lower())
         if exact is None:
-            near = get_close_matches(family, names, n=3, cutoff=0.4) or names[:3]
+            near = [name for name in get_close_matches(family, fonts, n=10, cutoff=0.4) if _is_of_text(fonts[name])]
+            near = list(dict.fromkeys((*near, *BROUGHT)))[:3]
             accepted = f"a font that matplotlib finds, such as {', '.join(near)}, or {', '.join(generic)}"
             raise UserError("--font", f"found {quoted(family)}; accepted: {accepted}; and a size, such as 9pt")
         family = exact
     elif points is None:
         raise UserError("--font", f"found {quoted(text)}; accepted: a font's name, a size such as 9pt, or both")
     return family, points
+
+
+def _is_of_text(file: str) -> bool:
+    """Return whether the font in ``file`` has letters, digits and a full stop. A font of symbols lacks some."""
+    face = ft2font.FT2Font(file)
+    glyphs = face.get_charmap()
+    if not all(ord(character) in glyphs for character in LETTERS):
+        return False
+    # A font of symbols may have its signs in the places of letters. Their names say what they are, if it has names.
+    named = [face.get_glyph_name(glyphs[ord(character)]) for character in LETTERS]
+    return not ft2font.FaceFlags.GLYPH_NAMES & face.face_flags or named == list(LETTERS.values())
 
 
 def _changed_settings() -> dict[str, Any]:

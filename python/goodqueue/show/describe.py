@@ -8,6 +8,7 @@ from goodqueue import hops
 from goodqueue.measures.scores import letter
 from goodqueue.record import Live, Record, Scenario
 from goodqueue.scenario import air, discipline
+from goodqueue.show import labels
 from goodqueue.show.table import span
 from goodqueue.traffic import BULK, kinds
 
@@ -124,7 +125,8 @@ def _change(change: dict[str, Any]) -> str:
 
 def _source(source: dict[str, Any]) -> str:
     kind = kinds()[source["kind"]]
-    name = f"{kind.name} {source['cc']}" if kind.name == BULK and source.get("cc") else kind.name
+    cc = source.get("cc") if kind.name == BULK else None
+    name = f"{kind.name} {labels.called([cc])[cc]}" if cc else kind.name
     detail = _title_value(source, kind.option.detail)
     what = f" {'of ' if kind.option.example else ''}{detail}" if detail else ""
     direction = f" {source['direction']}" if not kind.is_probe and source.get("direction") else ""

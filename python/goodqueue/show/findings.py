@@ -1,6 +1,6 @@
 """Findings as sentences: what is best and what is worst by a metric."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 from goodqueue.measures import measured
@@ -30,16 +30,55 @@ def sentences(
 
     ``every`` is what has a mean, ``name`` returns its name.
     """
-    spoken = sorted((metric for metric in shown if any(metric.sentence)), key=lambda metric: not metric.is_felt)
-    return [sentence for metric in spoken if (sentence := _sentence(metric, rows, name, every))]
+    return [sentence for metric in _spoken(shown) if (sentence := _sentence(metric, rows, name, every))]
 
 
-def _sentence(metric: Metric, those: Sequence[Of], name: Callable[[Of], str], every: str) -> str | None:
+def by_place(
+    shown: Sequence[Metric], rows_by_place: Mapping[str, Sequence[Of]], name: Callable[[Of], str], every: str
+) -> list[str]:
+    """Return such sentences on rows of several places, of which only those of one place are compared.
+
+    Each sentence is on the place where the best and the worst are furthest apart, and names it. An empty name is that
+    of the only place.
+    """
+    found = []
+    for metric in _spoken(shown):
+        ranked = {place: _ranked(metric, rows) for place, rows in rows_by_place.items()}
+        apart = {place: _apart(metric, means) for place, means in ranked.items() if len(means) > 1}
+        place = max(apart, key=lambda place: apart[place], default="")
+        sentence = _sentence(metric, rows_by_place.get(place, ()), name, every)
+        if sentence is None or (len(apart) > 1 and apart[place] == _apart(metric, ranked[place][:1])):
+            continue
+        lead = f"Where the {every} matters most ({place}): " if len(apart) > 1 else place and f"At {place}: "
+        found.append(f"{lead}{sentence}")
+    return found
+
+
+def _spoken(shown: Sequence[Metric]) -> list[Metric]:
+    """Return the metrics that have a sentence, first those that a person feels."""
+    return sorted((metric for metric in shown if any(metric.sentence)), key=lambda metric: not metric.is_felt)
+
+
+def _ranked(metric: Metric, rows: Sequence[Of]) -> list[tuple[float, Of]]:
+    """Return the known means of ``rows``, the best one first."""
+    means = [(measured.estimate(row.values, metric.key, row.is_nil), row) for row in rows]
+    return sorted(((mean.mean, row) for mean, row in means if mean), key=_mean, reverse=metric.better == "high")
+
+
+def _mean(pair: tuple[float, object]) -> float:
+    return pair[0]
+
+
+def _apart(metric: Metric, ranked: Sequence[tuple[float, object]]) -> float:
+    """Return how far the best and the worst are apart: the ratio of times, otherwise the difference."""
+    best, worst = ranked[0][0], ranked[-1][0]
+    return worst / best if metric.unit == "ms" and best > 0 else abs(worst - best)
+
+
+def _sentence(metric: Metric, rows: Sequence[Of], name: Callable[[Of], str], every: str) -> str | None:
     """Return the sentence on ``metric``, or None for fewer than two means."""
     first, second, end = metric.sentence
-    means = [(measured.estimate(row.values, metric.key, row.is_nil), row) for row in those]
-    known_means = [(mean.mean, row) for mean, row in means if mean]
-    ranked = sorted(known_means, key=lambda pair: pair[0], reverse=metric.better == "high")
+    ranked = _ranked(metric, rows)
     if len(ranked) < 2:
         return None
     (best, row), (worst, other) = ranked[0], ranked[-1]

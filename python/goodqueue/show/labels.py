@@ -13,6 +13,12 @@ CUT = "…"
 BOTH = " / "
 """Separates the line down from the line up if they are named together."""
 
+QDISCS = ("bottleneck.qdisc", "bottleneck.up.qdisc")
+"""The keys of a scenario whose values are qdisc lines."""
+
+MIX = "traffic"
+"""The key whose values are mixes of traffic by name (``sweep --mix``)."""
+
 
 def short(lines: Sequence[str]) -> dict[str, str]:
     """Return a short name for each of several qdisc lines: its discipline, and the parameters that distinguish it.
@@ -36,6 +42,24 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     # Lines that differ only in the order of words keep every word. Then a name could still equal another line.
     whole = {line: line if taken.count(name) > 1 else name for line, name in names.items()}
     return whole if len(set(whole.values())) == len(whole) else {line: line for line in lines}
+
+
+def along(key: str, values: Sequence[str]) -> tuple[dict[str, str], str]:
+    """Return a name for each of the ``values`` of a scenario's key, and the key's own, empty if no reader needs it.
+
+    A class in Python is named without its file.
+    """
+    if key in QDISCS:
+        return short(values) if all(value.split() for value in values) else {value: value for value in values}, ""
+    names = called(values) if any(".py:" in value for value in values) else {value: value for value in values}
+    return names, key.rpartition(".")[2]
+
+
+def of_values(key: str, values: Sequence[str]) -> dict[str, str]:
+    """Return a name for each of the ``values`` of a scenario's key, in a figure of others: ``rtt 10ms``, ``codel``."""
+    names, word = along(key, values)
+    is_plain = not word or key in (MIX, "engine")
+    return {value: name if is_plain else f"{word} {name}" for value, name in names.items()}
 
 
 def directions(line: str) -> list[str]:

@@ -19,6 +19,9 @@ def fill(rows: Sequence[list[str]], metric: Metric, estimates: Sequence[Estimate
         row.append(plus_minus(estimate, digits(metric, estimates)))
 
 
+MOST_EFFECT = 10
+"""The largest effect size that is written as a number. Above it, the deviation may be that of rounding."""
+
 Differences = Sequence[Sequence[Estimate | None]]
 """The differences in each row of a table, for each of its metrics."""
 
@@ -56,12 +59,20 @@ def effects(
 ) -> Table:
     """Return the table of the effect sizes of differences."""
     rows = [
-        [*row_names, *(number(estimate.effect if estimate else None, 2) for estimate in row)]
+        [*row_names, *(_effect(estimate.effect if estimate else None) for estimate in row)]
         for row_names, row in zip(places, differences, strict=True)
     ]
     columns = [*names, *(Column(metrics.label(metric, metrics.directions_of(shown))) for metric in shown)]
     notes = [f"{stats.EFFECT}. A dash: one seed, or the same difference in each."]
+    if any(cell.startswith(("> ", "< ")) for row in rows for cell in row[len(names) :]):
+        notes.append(f"Beyond {MOST_EFFECT} the seeds hardly differ, and the number says how little.")
     return Table(title, columns, rows, notes, names=len(names))
+
+
+def _effect(effect: float | None) -> str:
+    if effect is None or abs(effect) <= MOST_EFFECT:
+        return number(effect, 2)
+    return f"> {MOST_EFFECT}" if effect > 0 else f"< -{MOST_EFFECT}"
 
 
 def digits(metric: Metric, estimates: Sequence[Estimate | None]) -> int:

@@ -14,6 +14,8 @@ from goodqueue.measures.base import path_ms
 from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import UNKNOWN
 from goodqueue.scenario import parameters, paths, seconds
+from goodqueue.scenario.flat import flat
+from goodqueue.show import describe
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,7 +32,10 @@ ABOUT = {
     "rate": "of the link down",
     "rtt": "base RTT of the path",
     "duration": "of the run",
+    "traffic": "its mix in words, as figures name it: `1 × bulk cubic down, 2 × voip g711 down`",
+    "cc": "the congestion controls of its TCP flows, each once, by commas; null without any",
     "scenario": "the resolved scenario as JSON, without its seed",
+    "keys": "each key of the resolved scenario with its value as text, a map: `traffic.0.cc` is `cubic`",
     "delay_percentiles_ms": "the 0th to the 100th percentile of the queueing delay down",
     "series_time_s": "ends of the time series' intervals; null without `[series]`",
     "series": "each time series by its place in the record, such as `queues.down.delay_ms`",
@@ -65,7 +70,7 @@ def schema() -> "pa.Schema":
     import pyarrow as pa
 
     kinds: dict[str, pa.DataType] = dict.fromkeys(WHO, pa.string())
-    kinds |= {"seed": pa.int64(), "scenario": pa.string()}
+    kinds |= {"seed": pa.int64(), "scenario": pa.string(), "keys": pa.map_(pa.string(), pa.string())}
     kinds |= dict.fromkeys((*NUMBERS, *(f"{QDISC}{name}" for name in parameters.names())), pa.float64())
     kinds |= {metric.key: pa.float64() for metric in metrics.METRICS}
     numbers = pa.list_(pa.float64())
@@ -112,8 +117,11 @@ def _row(run: Run, text: str) -> dict[str, Any]:
         "rate": scenario["bottleneck"].get("rate"),
         "rtt": scenario["path"]["rtt"],
         "duration": scenario["duration"],
+        "traffic": describe.traffic(scenario),
+        "cc": ",".join(dict.fromkeys(cc for flow in record["flows"] if (cc := flow.get("cc")))) or None,
         **_numbers(scenario),
         "scenario": json.dumps(scenario, ensure_ascii=False),
+        "keys": list(flat(scenario).items()),
         **metrics.numbers(record),
         "delay_percentiles_ms": record["queues"]["down"]["delay_percentiles_ms"],
         "record": text,

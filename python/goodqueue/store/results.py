@@ -2,9 +2,9 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -48,6 +48,8 @@ class Loose:
     """The file, and the line if it has several, in which it was found."""
     command: str = ""
     """The command that made it, if known."""
+    mix: str = ""
+    """The name that a sweep of its store gives its traffic (``sweep --mix``), if any does."""
 
     @property
     def maker(self) -> tuple[str, str, str | None]:
@@ -73,7 +75,7 @@ def records(paths: Sequence[str]) -> list[Loose]:
             keys = runs_store.all_keys()
             swept = _swept(runs_store)
             first = [key for key in swept if key in set(keys)]
-            loose += in_store(runs_store, first)
+            loose += [replace(run, mix=swept[key]) for key, run in zip(first, in_store(runs_store, first), strict=True)]
             loose += sorted(in_store(runs_store, sorted(set(keys) - set(first))), key=lambda run: order(run.record))
         elif (path / RECORDS).exists():
             loose += in_file(path / RECORDS, ACCEPTED, pipes=False)
@@ -84,19 +86,27 @@ def records(paths: Sequence[str]) -> list[Loose]:
     return loose
 
 
-def _swept(runs_store: Store) -> list[str]:
-    """Return the keys of the runs of a store's sweeps in the order of the cells, which is that of the user's values.
+def _swept(runs_store: Store) -> dict[str, str]:
+    """Return the keys of the runs of a store's sweeps, each with the name of its mix of traffic, or an empty text.
 
-    A results.json that is none has no order.
+    They stand in the order of the cells, which is that of the user's values. A results.json that is none has no order.
     """
-    keys: dict[str, None] = {}
+    mixes: dict[str, str] = {}
     for file in sorted((runs_store.folder / store.SWEEPS).glob(f"*/{RESULTS}")):
         try:
-            cells = parse(text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)["cells"]
-            keys |= dict.fromkeys(str(key) for cell in cells for key in cell["runs"])
+            sweep = parse(text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
+            for cell in sweep["cells"]:
+                mix = _mix(sweep, cell["at"])
+                mixes |= {str(key): mixes.get(str(key)) or mix for key in cell["runs"]}
         except (KeyError, TypeError, UserError):
             continue
-    return list(keys)
+    return mixes
+
+
+def _mix(sweep: Any, at: Mapping[str, str]) -> str:
+    """Return the name of the traffic in the cell ``at`` of a sweep. A single mix is no axis, and is in all cells."""
+    names = [str(mix["name"]) for mix in sweep.get("mixes", [])]
+    return at.get(naming.MIX, names[0]) if names else ""
 
 
 def order(record: About) -> tuple[list[float | str], str, int]:
@@ -184,10 +194,11 @@ NAME = 40
 """The number of characters of a measurement's title that are shown."""
 
 
-def labels(records: Sequence[About]) -> list[str]:
+def labels(records: Sequence[About], mixes: Sequence[str] = ()) -> list[str]:
     """Return a label for each of several records: its qdisc, and the words needed to distinguish it from the others.
 
-    Repeats, which differ only in the seed, have the same label. All others differ.
+    Repeats, which differ only in the seed, have the same label. All others differ. ``mixes`` are the names of the
+    records' traffic, empty where it has none.
     """
     kinds = [
         json.dumps([_unseeded(record["scenario"]), record["engine"], record["version"]], sort_keys=True)
@@ -195,15 +206,17 @@ def labels(records: Sequence[About]) -> list[str]:
     ]
     called = _names(records)
     ups = naming.short([_up(record) for record in records])
-    aspects: tuple[Callable[[About], str], ...] = (
-        lambda record: f"{ups[_up(record)]} up",
-        lambda record: describe.link(record["scenario"]),
-        lambda record: str(record["scenario"]["path"]["rtt"]),
-        lambda record: describe.traffic(record["scenario"]),
-        lambda record: record["engine"],
+    aspects = (
+        [f"{ups[_up(record)]} up" for record in records],
+        [describe.link(record["scenario"]) for record in records],
+        [str(record["scenario"]["path"]["rtt"]) for record in records],
+        [
+            mix or describe.traffic(record["scenario"])
+            for record, mix in zip(records, mixes or [""] * len(records), strict=True)
+        ],
+        [record["engine"] for record in records],
     )
-    for aspect in aspects:
-        words = [aspect(record) for record in records]
+    for words in aspects:
         if len(set(zip(called, words, strict=True))) > len(set(called)):
             called = [f"{name}, {word}" for name, word in zip(called, words, strict=True)]
     numbers: dict[str, list[str]] = {}

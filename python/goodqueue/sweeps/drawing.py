@@ -38,35 +38,23 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
     Values that are numbers stand at their place, others at equal distances.
     """
     along, lines, places = panels(sweep)
-    names = _names(lines) if lines else {"": ""}
+    names = {axis.key: naming.of_values(axis.key, axis.values) for axis in sweep.swept()}
+    of_lines = names[lines.key] if lines else {"": ""}
     drawn = {
-        ", ".join(f"{key.rpartition('.')[2]} {value}" for key, value in at.items()): {
-            names[value]: {
+        ", ".join(names[key][value] for key, value in at.items()): {
+            name: {
                 across: _cell(sweep, {**at, **({lines.key: value} if lines else {}), along.key: across}).estimate(
                     metric.key
                 )
                 for across in along.values
             }
-            for value in names
+            for value, name in of_lines.items()
         }
         for at in places[:PANELS]
     }
     called = label(metric, directions_of([metric, *sweep.shown()]))
-    if along.key == QDISC:
-        return drawing.figure(drawn, naming.short(along.values), "", metric, called, title)
-    values = dict(zip(along.values, along.values, strict=True))
-    return drawing.figure(drawn, values, _word(along), metric, called, title)
-
-
-def _names(lines: Axis) -> dict[str, str]:
-    """Return the name of each line: a qdisc's own name, or a value with the last word of its key."""
-    if lines.key == QDISC:
-        return naming.short(lines.values)
-    return {value: f"{_word(lines)} {value}" for value in lines.values}
-
-
-def _word(axis: Axis) -> str:
-    return axis.key.rpartition(".")[2]
+    across, word = naming.along(along.key, along.values)
+    return drawing.figure(drawn, across, word, metric, called, title)
 
 
 def _cell(sweep: Sweep, at: dict[str, str]) -> Values:

@@ -19,11 +19,9 @@ from goodqueue.files import inputs
 from goodqueue.record import Scenario
 from goodqueue.scenario import sources
 from goodqueue.scenario.lists import split
+from goodqueue.show.labels import MIX
 
 QDISC = "bottleneck.qdisc"
-MIX = "traffic"
-"""The axis of named mixes of traffic (``--mix``)."""
-
 """The axis along which cells are compared in pairs."""
 
 MOST = 10_000

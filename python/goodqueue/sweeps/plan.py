@@ -7,6 +7,7 @@ from goodqueue.comparison import request
 from goodqueue.measures import metrics, numbers
 from goodqueue.scenario import asked
 from goodqueue.show import notes
+from goodqueue.show.labels import MIX
 from goodqueue.sweeps import grid, result
 from goodqueue.sweeps.carrying import Plan
 from goodqueue.sweeps.question import Sweep
@@ -32,6 +33,6 @@ def of(question: Sweep) -> Plan:
     cells = grid.cells(base, axes, file, engine, mixes, question.workers)
     if question.metric:
         numbers.check(shown, [cell.scenario for cell in cells if cell.scenario is not None])
-    notes.warn_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != grid.MIX])
+    notes.warn_of_grid(base, [(axis.key, axis.values) for axis in axes if axis.key != MIX])
     name = "sweep" if question.scenario is None else file or "sweep"
     return Plan(name, base, axes, cells, engine, shown, question.seed, question.seeds, goal, first, correction, mixes)

@@ -4,11 +4,16 @@ from goodqueue import options
 from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
+from goodqueue.show import labels as naming
 from goodqueue.show import metric_columns
-from goodqueue.show.findings import sentences
+from goodqueue.show.findings import by_place
+from goodqueue.show.labels import MIX
 from goodqueue.show.table import Column, Table, number
-from goodqueue.sweeps.grid import MIX, QDISC
+from goodqueue.sweeps.grid import QDISC
 from goodqueue.sweeps.result import Sweep, Values
+
+PATH = ("path.", "bottleneck.rate", "bottleneck.up.rate", "bottleneck.trace", "hop.")
+"""The beginnings of keys that say which path it is."""
 
 LEFT_OUT = ("p50", "p99")
 """Percentiles that are shown only if they were asked for. results.json has them."""
@@ -82,17 +87,25 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 
 def findings(sweep: Sweep) -> list[str]:
-    """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    return sentences(sweep.shown(), sweep.cells, lambda cell: _cell_name(sweep, cell), "cell")
+    """Return the main findings in sentences: the best and the worst value of a key by each metric.
 
-
-def _cell_name(sweep: Sweep, cell: Values) -> str:
-    """Return the name of a cell in a sentence: ``codel at rtt 10ms, count 4``."""
-    names = [column.heading for column in _axis_columns(sweep)]
-    words = dict(zip(names, _place(cell, sweep), strict=True))
-    qdisc = words.pop("qdisc", "")
-    rest = ", ".join(f"{name} {value}" for name, value in words.items())
-    return f"{qdisc} at {rest}" if qdisc and rest else qdisc or rest
+    The key is that of the baseline, or the first one that does not change the path: no sentence compares two paths, if
+    anything else differs. All other keys have the same values in both cells.
+    """
+    swept = sweep.swept()
+    if not swept:
+        return []
+    of_path = [axis.key.startswith(PATH) for axis in swept]
+    key = (sweep.baseline() or (swept[of_path.index(False) if False in of_path else 0].key,))[0]
+    names = {axis.key: column.heading for axis, column in zip(swept, _axis_columns(sweep), strict=True)}
+    short = {axis.key: naming.along(axis.key, axis.values)[0] for axis in swept}
+    compared = naming.of_values(key, list(short[key]))
+    cells_by_place: dict[str, list[Values]] = {}
+    for cell in sweep.cells:
+        others = {other: value for other, value in cell.cell.at.items() if other != key}
+        place = ", ".join(f"{names[other]} {short[other][value]}" for other, value in others.items())
+        cells_by_place.setdefault(place, []).append(cell)
+    return by_place(sweep.shown(), cells_by_place, lambda cell: compared[cell.cell.at[key]], names[key])
 
 
 def command(sweep: Sweep, store: str = "") -> str:

@@ -1,0 +1,1 @@
+"""What there is: disciplines, congestion controls, kinds of traffic and of hops, studies and more."""
