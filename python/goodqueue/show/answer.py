@@ -1,7 +1,9 @@
 """What comes back from a question: sentences, tables, figures and data, in the order in which a person reads them.
 
-A terminal, a page, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the same list;
-a terminal leaves out figures, LaTeX all but the tables.
+A terminal, a page, Markdown, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the
+same list. A terminal leaves out figures, and without ``--all`` what `Section.is_detail`. LaTeX has the tables alone.
+
+The first part is `Findings`: one or two sentences that answer the question. Tables that fit 80 columns follow.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -85,6 +87,8 @@ class Section:
     """Parts of an answer (`Part`), or of a page, where figures are drawn (`pages.Part`)."""
     name: str = ""
     """The identifier of its place in the page."""
+    is_detail: bool = False
+    """Whether a terminal shows it with ``--all`` only. Every other face shows it."""
 
 
 Part: TypeAlias = "str | Text | Findings | Code | Terms | Table | Picture | Distributions | Section"
@@ -105,6 +109,8 @@ class Answer:
     """What the parts are made from, typed as its room has it."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of a report, by name: scenarios that were found."""
+    made_files: "Callable[[], Mapping[str, bytes]]" = dict
+    """Returns further files of a report that take long to make. It is called if a report is written."""
     text: str = ""
     """What ``--json`` prints, where an engine has written it: a record."""
     latex: Sequence[Table] = ()
@@ -139,6 +145,14 @@ class Answer:
         if "made_by" in data:  # a file that other programs read has its keys in its own order
             return dict(data)
         return {"made_by": f"goodqueue {verb}", "version": VERSION, **data}
+
+
+def titles(section: Section) -> list[str]:
+    """Return what ``section`` is called: its title, or the titles of what is in it."""
+    if section.title:
+        return [section.title]
+    inner = [part for part in section.parts if isinstance(part, Section | Table | Distributions) and part.title]
+    return [title for part in inner for title in (titles(part) if isinstance(part, Section) else [part.title])]
 
 
 def flat(parts: Iterable[Part]) -> Iterator[Part]:

@@ -1,7 +1,8 @@
 """The layout of a table: the widths of its columns, where names wrap, and where a wide table is split.
 
 No text is cut: columns of numbers keep their width, columns of text wrap their words. A table that is wider than the
-page becomes several tables, each of which repeats the columns that name the rows.
+page becomes several tables, each of which repeats the columns that name the rows. Columns and rows without any value
+can be left out.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,10 @@ WORD = 16
 
 TOGETHER = 3
 """This many columns under one heading stay together if possible."""
+
+
+NOTHING = ("–", "")
+"""The cells without a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +56,35 @@ def parts(table: Table, width: int) -> list[Part]:
                 cuts.append([])
             cuts[-1].append(index)
     return [_part(table, names, cut, width) for cut in cuts]
+
+
+def without_dashes(table: Table) -> Table | None:
+    """Return ``table`` without the columns and rows that have no value. A note says how many rows are left out.
+
+    Columns that name the rows stay. So does a table without rows. Returns None if no column with a value is left.
+    """
+    names, every = min(table.names, len(table.columns)), range(len(table.columns))
+    rows = [row for row in table.rows if any(cell not in NOTHING for cell in row[names:])]
+    kept = [at for at in every if at < names or any(row[at] not in NOTHING for row in rows)]
+    left = len(table.rows) - len(rows)
+    if names == len(table.columns) or not table.rows or (len(kept) == len(table.columns) and not left):
+        return table
+    if len(kept) == names:
+        return None
+    notes = [f"{left} row{'s' if left > 1 else ''} without a value: --all"] if left else []
+    columns = [replace(table.columns[at], heading=_heading(table, at, kept)) for at in kept]
+    return replace(
+        table, columns=columns, rows=[[row[at] for at in kept] for row in rows], notes=[*table.notes, *notes]
+    )
+
+
+def _heading(table: Table, at: int, kept: Sequence[int]) -> str:
+    """Return the heading of the column ``at`` if only the columns ``kept`` stay: the first one has a shared heading."""
+    heading = table.columns[at].heading
+    first = next((one for one in range(at, -1, -1) if not _continues(table.columns[one])), at)
+    shared = table.columns[first].heading.split("\n")[0]
+    is_first = not any(one in kept for one in range(first, at))
+    return shared + heading if is_first and heading.startswith("\n") else heading
 
 
 def _groups(table: Table, first: int) -> list[list[int]]:

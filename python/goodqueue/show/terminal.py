@@ -12,10 +12,12 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from goodqueue import interrupts
 from goodqueue.errors import printable
+from goodqueue.show import answer as answers
 from goodqueue.show import picture
 
 if TYPE_CHECKING:
@@ -122,17 +124,47 @@ def show(parts: "Iterable[str | Table]") -> None:
             print_table(part)
 
 
+def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
+    """Print ``parts``. Unless it ``shows_all``, only what is no detail and has a value, and then what else there is."""
+    from goodqueue.show import layout
+    from goodqueue.show.answer import Section
+    from goodqueue.show.table import Table
+
+    def kept(parts: "Iterable[Part]") -> "Iterator[Part]":
+        for part in parts:
+            if isinstance(part, Section) and part.is_detail:
+                left.extend(answers.titles(part))
+            elif isinstance(part, Section):
+                if inner := list(kept(part.parts)):
+                    yield replace(part, parts=inner)
+            elif not isinstance(part, Table):
+                yield part
+            elif (table := layout.without_dashes(part)) is not None:
+                yield table
+            else:
+                left.append(part.title)
+
+    if shows_all:
+        print_parts(parts)
+        return
+    left: list[str] = []
+    print_parts(kept(parts))
+    if left:
+        say(f"--all shows more: {', '.join(dict.fromkeys(left))}.", style="dim")
+
+
 def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
-    """Print the parts of an answer. Figures are left out.
+    """Print all parts of an answer. Figures are left out.
 
     Paragraphs follow each other. A table, code and a section stand apart from what is above them.
     """
-    from goodqueue.show import answer as answers
     from goodqueue.show.table import Table
 
     is_apart = is_first
     for part in parts:
         if isinstance(part, answers.Picture) or (isinstance(part, answers.Code) and not part.text):
+            continue
+        if isinstance(part, answers.Section) and all(isinstance(one, answers.Picture) for one in part.parts):
             continue
         is_block = isinstance(part, answers.Section | answers.Terms | answers.Distributions)
         is_block |= isinstance(part, answers.Code) and part.is_apart
@@ -143,7 +175,8 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
             case Table():
                 print_table(part)
             case answers.Section():
-                say(part.title, style="bold")
+                if part.title:
+                    say(part.title, style="bold")
                 print_parts(part.parts, is_first=True)
             case answers.Code():
                 emit(fit(part.text).rstrip() + "\n")
