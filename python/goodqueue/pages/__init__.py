@@ -88,9 +88,7 @@ def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Prog
         (folder / name).write_text(text, encoding="utf-8")
     for name, content in answer.made_files().items():
         (folder / name).write_bytes(content)
-    stays = (
-        "results.json is" if len(answer.beside) < 2 else f"{', '.join(answer.beside[:-1])} and {answer.beside[-1]} are"
-    )
+    stays = f"{' and '.join(answer.beside or [output.RESULTS])} {'are' if answer.beside[1:] else 'is'}"
     trouble = draw(folder, stays, lambda: page(folder, answer, command, progress))
     output.write_results(folder, answer.as_json(verb), command)
     return trouble

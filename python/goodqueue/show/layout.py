@@ -27,6 +27,9 @@ TOGETHER = 3
 """This many columns under one heading stay together if possible."""
 
 
+NARROW = 80
+"""The width in characters of the terminal that nobody has made wider."""
+
 NOTHING = ("–", "")
 """The cells without a value."""
 
@@ -58,24 +61,39 @@ def parts(table: Table, width: int) -> list[Part]:
     return [_part(table, names, cut, width) for cut in cuts]
 
 
-def without_dashes(table: Table) -> Table | None:
-    """Return ``table`` without the columns and rows that have no value. A note says how many rows are left out.
+def brief(table: Table) -> Table | None:
+    """Return ``table`` without details, and without columns and rows that have no value. A note counts these rows.
 
     Columns that name the rows stay. So does a table without rows. Returns None if no column with a value is left.
     """
-    names, every = min(table.names, len(table.columns)), range(len(table.columns))
-    rows = [row for row in table.rows if any(cell not in NOTHING for cell in row[names:])]
-    kept = [at for at in every if at < names or any(row[at] not in NOTHING for row in rows)]
-    left = len(table.rows) - len(rows)
-    if names == len(table.columns) or not table.rows or (len(kept) == len(table.columns) and not left):
+    names = min(table.names, len(table.columns))
+    if names == len(table.columns) or not table.rows:
         return table
+    wanted = [at for at, column in enumerate(table.columns) if at < names or not column.is_detail]
+    rows = [row for row in table.rows if any(row[at] not in NOTHING for at in wanted[names:])]
+    kept = [at for at in wanted if at < names or any(row[at] not in NOTHING for row in rows)]
     if len(kept) == names:
         return None
+    left = len(table.rows) - len(rows)
     notes = [f"{left} row{'s' if left > 1 else ''} without a value: --all"] if left else []
     columns = [replace(table.columns[at], heading=_heading(table, at, kept)) for at in kept]
-    return replace(
-        table, columns=columns, rows=[[row[at] for at in kept] for row in rows], notes=[*table.notes, *notes]
-    )
+    cells = [[row[at] for at in kept] for row in rows]
+    return replace(table, columns=columns, rows=cells, notes=[*table.notes, *notes])
+
+
+def fitted(table: Table, optional: Sequence[str]) -> Table:
+    """Return ``table`` with as many columns as details as it takes until the others fit in `NARROW` characters.
+
+    ``optional`` are the headings of the columns that may be details, the least important first.
+    """
+    for heading in optional:
+        if (shown := brief(table)) is None or len(parts(shown, NARROW)) == 1:
+            break
+        columns = [
+            replace(column, is_detail=column.is_detail or column.heading == heading) for column in table.columns
+        ]
+        table = replace(table, columns=columns)
+    return table
 
 
 def _heading(table: Table, at: int, kept: Sequence[int]) -> str:

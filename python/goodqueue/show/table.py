@@ -15,6 +15,8 @@ class Column:
 
     heading: str
     numeric: bool = True
+    is_detail: bool = False
+    """Whether a terminal shows it with ``--all`` only. Every other face shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,17 @@ def decimals(values: Iterable[float | None]) -> int:
     """Return the number of decimals that leaves the least of ``values`` two digits: 1 for 4.7 and 180, at most 3."""
     least = min((abs(value) for value in values if value), default=1.0)
     return 1 if least >= 0.95 else 2 if least >= 0.095 else 3
+
+
+def digits(value: float) -> int:
+    """Return the number of decimals that gives ``value`` three digits: 0 for 833, 1 for 83.3, 2 for less."""
+    size = abs(value)
+    return 0 if size >= 99.95 else 1 if size >= 9.995 else 2
+
+
+def short(value: float | None) -> str:
+    """Return ``value`` with three digits, or a dash if it is None."""
+    return "–" if value is None else number(value, digits(value))
 
 
 def number(value: float | None, digits: int = 1) -> str:

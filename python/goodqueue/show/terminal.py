@@ -139,7 +139,9 @@ def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
                     yield replace(part, parts=inner)
             elif not isinstance(part, Table):
                 yield part
-            elif (table := layout.without_dashes(part)) is not None:
+            elif (table := layout.brief(part)) is not None:
+                if any(column.is_detail for column in part.columns):
+                    left.insert(0, "every column")
                 yield table
             else:
                 left.append(part.title)
@@ -150,7 +152,7 @@ def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
     left: list[str] = []
     print_parts(kept(parts))
     if left:
-        say(f"--all shows more: {', '.join(dict.fromkeys(left))}.", style="dim")
+        say(f"--all shows more: {', '.join(dict.fromkeys(left))}", style="dim")
 
 
 def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
