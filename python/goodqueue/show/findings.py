@@ -43,7 +43,7 @@ def _sentence(metric: Metric, those: Sequence[Of], name: Callable[[Of], str], ev
     if len(ranked) < 2:
         return None
     (best, row), (worst, other) = ranked[0], ranked[-1]
-    with_one, with_other = _value_words(metric, best), _value_words(metric, worst)
+    with_one, with_other = value_words(metric, best), value_words(metric, worst)
     if with_one == with_other:
         return f"{first.format(with_one)} with every {every}{end}."
     ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
@@ -58,7 +58,8 @@ def _is_told_apart(row: Measured, other: Measured, metric: Metric) -> bool:
     return difference is None or difference.half_width is None or difference.excludes_zero
 
 
-def _value_words(metric: Metric, value: float) -> str:
+def value_words(metric: Metric, value: float) -> str:
+    """Return ``value`` of ``metric`` in a sentence: with its unit."""
     if metric.unit == "ms":
         return span(value)
     return f"{number(value, 1)} %" if metric.unit == "%" else number(value, 2)

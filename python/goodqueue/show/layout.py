@@ -89,9 +89,7 @@ def fitted(table: Table, optional: Sequence[str]) -> Table:
     for heading in optional:
         if (shown := brief(table)) is None or len(parts(shown, NARROW)) == 1:
             break
-        columns = [
-            replace(column, is_detail=column.is_detail or column.heading == heading) for column in table.columns
-        ]
+        columns = [replace(column, is_detail=column.is_detail or column.heading == heading) for column in table.columns]
         table = replace(table, columns=columns)
     return table
 
