@@ -72,7 +72,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 def span(ms: float) -> str:
     """Return a time in words: ``11.7 ms``, ``1.21 s``."""
-    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{decimals([ms])}f} ms"
+    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{min(decimals([ms]), digits(ms))}f} ms"
 
 
 def plus_minus(estimate: Estimate | None, digits: int = 1, star: bool | None = None) -> str:

@@ -236,13 +236,16 @@ def print_picture(title: str, distributions: Sequence[tuple[str, Sequence[float]
     styles = {"density": "green", "box": "bold", "axis": "dim", "numbers": "dim"}
     console = _console()
     console.print(Text(fit(title), style="bold"))
-    for line in picture.distribution([(fit(label), run) for label, run in distributions], width(), glyphs):
+    lines = picture.distribution([(fit(label), run) for label, run in distributions], width(), glyphs)
+    for line in lines:
         text = Text(line.label, style="cyan" if line.kind == "density" else "dim")
         text.append("  ").append(line.drawn, style=styles[line.kind])
         text.rstrip()
         console.print(text, no_wrap=True, crop=True)
     ends, whisker, body, median = glyphs.ends, glyphs.whisker, glyphs.box, glyphs.median
     legend = f"{ends[0]}{whisker}{body}{median}{body}{whisker}{ends[1]}  p5, p25, median, p75, p95; log scale"
+    if any(glyphs.below in line.label for line in lines):
+        legend += f"; 2 %{glyphs.below}: 2 % are below the axis"
     console.print(Text(legend, style="dim"))
     console.print()
 

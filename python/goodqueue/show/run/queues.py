@@ -7,7 +7,7 @@ from goodqueue import hops
 from goodqueue.record import Card, Queue, Record
 from goodqueue.record.reading import statistic
 from goodqueue.scenario import discipline
-from goodqueue.show import layout
+from goodqueue.show import labels, layout
 from goodqueue.show.run import tree
 from goodqueue.show.table import Table, count, number, short, span
 
@@ -39,7 +39,7 @@ def _queue_table(title: str, named: Mapping[str, Queue], head: str, below: Seque
     rows = [
         {
             head: name,
-            "qdisc": queue["qdisc"].split(" ")[0],
+            "qdisc": labels.discipline(queue["qdisc"]),
             "used\n%": number(queue["utilisation_percent"]),
             "rate\nMbit/s": number(queue["throughput_mbps"], 2),
             **{over: short(statistic(queue["delay_ms"], name)) for over, name in names.items()},
