@@ -19,10 +19,11 @@ def of(name: str, text: str, trace: str | None, written: str | None) -> Answer:
     trouble = None
     if trace is not None and written is not None and written != trace:
         trouble = output.appeared(trace, written, "--trace")
-    return Answer(name, list(_parts(name, record)), dict, record, text=text, trouble=trouble)
+    return Answer(name, list(parts(name, record)), dict, record, text=text, trouble=trouble)
 
 
-def _parts(name: str, record: Record) -> Iterator[Part]:
+def parts(name: str, record: Record) -> Iterator[Part]:
+    """Yield what a person sees of the run called ``name``."""
     yield Findings(finding.sentences(record))
     yield describe.run(name, record)
     yield from run_parts(record)

@@ -147,14 +147,6 @@ class Answer:
         return {"made_by": f"goodqueue {verb}", "version": VERSION, **data}
 
 
-def titles(section: Section) -> list[str]:
-    """Return what ``section`` is called: its title, or the titles of what is in it."""
-    if section.title:
-        return [section.title]
-    inner = [part for part in section.parts if isinstance(part, Section | Table | Distributions) and part.title]
-    return [title for part in inner for title in (titles(part) if isinstance(part, Section) else [part.title])]
-
-
 def flat(parts: Iterable[Part]) -> Iterator[Part]:
     """Yield ``parts``, with those of a section after it."""
     for part in parts:

@@ -81,13 +81,19 @@ def brief(table: Table) -> Table | None:
     return replace(table, columns=columns, rows=cells, notes=[*table.notes, *notes])
 
 
+def fits(table: Table) -> bool:
+    """Return whether the columns of ``table`` that are no details fit in `NARROW` characters."""
+    shown = brief(table)
+    return shown is None or len(parts(shown, NARROW)) == 1
+
+
 def fitted(table: Table, optional: Sequence[str]) -> Table:
     """Return ``table`` with as many columns as details as it takes until the others fit in `NARROW` characters.
 
     ``optional`` are the headings of the columns that may be details, the least important first.
     """
     for heading in optional:
-        if (shown := brief(table)) is None or len(parts(shown, NARROW)) == 1:
+        if fits(table):
             break
         columns = [replace(column, is_detail=column.is_detail or column.heading == heading) for column in table.columns]
         table = replace(table, columns=columns)

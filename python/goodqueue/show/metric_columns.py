@@ -5,7 +5,11 @@ from collections.abc import Iterable, Sequence
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.table import Column, Table, decimals, number, plus_minus
+from goodqueue.show import layout
+from goodqueue.show.table import Column, Table, digits, number, plus_minus
+
+LEFT_OUT = ("p50", "p99")
+"""Percentiles that the tables of a terminal leave out. results.json has them."""
 
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
@@ -16,7 +20,7 @@ def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
 def fill(rows: Sequence[list[str]], metric: Metric, estimates: Sequence[Estimate | None]) -> None:
     """Add a cell to each of ``rows``: the estimate with its interval."""
     for row, estimate in zip(rows, estimates, strict=True):
-        row.append(plus_minus(estimate, digits(metric, estimates)))
+        row.append(plus_minus(estimate, places(metric, estimate)))
 
 
 Differences = Sequence[Sequence[Estimate | None]]
@@ -44,7 +48,17 @@ def differences(
         for row, (estimate, star) in zip(rows, of_column, strict=True):
             row.append(plus_minus(estimate, decimal_places, star))
     columns = [*names, *(heading(metric, shown) for metric in shown)]
-    return Table(title, columns, rows, [_star_note(differences, correct)], names=len(names))
+    table = Table(title, columns, rows, [_star_note(differences, correct)], names=len(names))
+    return layout.fitted(table, [heading(metric, shown).heading for metric in least_first(shown)])
+
+
+def least_first(shown: Sequence[Metric]) -> list[Metric]:
+    """Return the metrics ``shown``, the least important first: mean delay, use, then what else no person feels."""
+
+    def importance(metric: Metric) -> tuple[bool, bool, bool]:
+        return metric.is_felt, metric.detail == "p95" or metric.decimals is not None, not metric.is_delay
+
+    return sorted(shown, key=importance)
 
 
 def effects(
@@ -64,13 +78,9 @@ def effects(
     return Table(title, columns, rows, notes, names=len(names))
 
 
-def digits(metric: Metric, estimates: Sequence[Estimate | None]) -> int:
-    """Return the number of decimals for ``estimates`` of ``metric``."""
-    return (
-        metric.decimals
-        if metric.decimals is not None
-        else decimals(estimate.mean for estimate in estimates if estimate)
-    )
+def places(metric: Metric, estimate: Estimate | None) -> int:
+    """Return the number of decimals for an ``estimate`` of ``metric``: that of the metric, or three digits."""
+    return metric.decimals if metric.decimals is not None else digits(estimate.mean if estimate else 0.0)
 
 
 def _difference_digits(estimates: Sequence[Estimate | None]) -> int:

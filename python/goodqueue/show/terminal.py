@@ -12,12 +12,10 @@ import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from goodqueue import interrupts
 from goodqueue.errors import printable
-from goodqueue.show import answer as answers
 from goodqueue.show import picture
 
 if TYPE_CHECKING:
@@ -125,34 +123,16 @@ def show(parts: "Iterable[str | Table]") -> None:
 
 
 def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
-    """Print ``parts``. Unless it ``shows_all``, only what is no detail and has a value, and then what else there is."""
-    from goodqueue.show import layout
-    from goodqueue.show.answer import Section
-    from goodqueue.show.table import Table
-
-    def kept(parts: "Iterable[Part]") -> "Iterator[Part]":
-        for part in parts:
-            if isinstance(part, Section) and part.is_detail:
-                left.extend(answers.titles(part))
-            elif isinstance(part, Section):
-                if inner := list(kept(part.parts)):
-                    yield replace(part, parts=inner)
-            elif not isinstance(part, Table):
-                yield part
-            elif (table := layout.brief(part)) is not None:
-                if any(column.is_detail for column in part.columns):
-                    left.insert(0, "every column")
-                yield table
-            else:
-                left.append(part.title)
+    """Print ``parts``. Unless it ``shows_all``, print those that a person reads first, and the titles of the others."""
+    from goodqueue.show import brief
 
     if shows_all:
         print_parts(parts)
         return
-    left: list[str] = []
-    print_parts(kept(parts))
-    if left:
-        say(f"--all shows more: {', '.join(dict.fromkeys(left))}", style="dim")
+    first = brief.of(parts)
+    print_parts(first.parts)
+    if first.left:
+        say(f"--all shows more: {', '.join(first.left)}", style="dim")
 
 
 def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
@@ -160,6 +140,7 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
 
     Paragraphs follow each other. A table, code and a section stand apart from what is above them.
     """
+    from goodqueue.show import answer as answers
     from goodqueue.show.table import Table
 
     is_apart = is_first

@@ -4,14 +4,11 @@ from goodqueue import options
 from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.show import metric_columns
-from goodqueue.show.findings import sentences
+from goodqueue.show import findings as sentences
+from goodqueue.show import layout, metric_columns
 from goodqueue.show.table import Column, Table, number
 from goodqueue.sweeps.grid import MIX, QDISC
 from goodqueue.sweeps.result import Sweep, Values
-
-LEFT_OUT = ("p50", "p99")
-"""Percentiles that are shown only if they were asked for. results.json has them."""
 
 
 def describe(sweep: Sweep) -> str:
@@ -25,7 +22,7 @@ def describe(sweep: Sweep) -> str:
 
 def shown(sweep: Sweep) -> list[Metric]:
     """Return the metrics that the tables show: those asked for, or the main ones."""
-    return [metric for metric in sweep.shown() if sweep.is_asked or metric.detail not in LEFT_OUT]
+    return [metric for metric in sweep.shown() if sweep.is_asked or metric.detail not in metric_columns.LEFT_OUT]
 
 
 def cells_table(sweep: Sweep) -> Table:
@@ -38,7 +35,10 @@ def cells_table(sweep: Sweep) -> Table:
     notes = [" ".join(["± is the mean's 95 % confidence interval (Student's t).", *metric_columns.notes(chosen)])]
     if sweep.scenario.get("seed") is not None:
         notes.append("The scenario's own seed is not used; see --seed.")
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, notes, names=max(1, len(sweep.swept())))
+    table = Table("Means over the seeds (± 95 % CI)", columns, rows, notes, names=max(1, len(sweep.swept())))
+    least = metric_columns.least_first(chosen)
+    count = ["n"] if len({_n(cell) for cell in cells}) == 1 else []
+    return layout.fitted(table, [*count, *(metric_columns.heading(metric, chosen).heading for metric in least)])
 
 
 def tables(sweep: Sweep, effect: bool = False) -> list[Table]:
@@ -82,8 +82,70 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 
 def findings(sweep: Sweep) -> list[str]:
-    """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    return sentences(sweep.shown(), sweep.cells, lambda cell: _cell_name(sweep, cell), "cell")
+    """Return the main findings in sentences: the best and the worst by each metric, if there are several."""
+    return [*headline(sweep), *others(sweep)]
+
+
+def headline(sweep: Sweep) -> list[str]:
+    """Return which value is best, by how much, how sure that is and what it costs, where it matters most.
+
+    Cells are compared that differ in one axis only: the qdiscs at one place of the other axes.
+    """
+    group = _widest(sweep)
+    said = sentences.headline(sweep.shown(), group, lambda cell: _cell_name(sweep, cell), _compared(sweep))
+    groups = _groups(sweep)
+    if not said or len(groups) < 2:
+        return said
+    order = sentences.spoken(sweep.shown(), group)[0]
+    best, key = order.means[0][1].cell.at[_axis(sweep)], _axis(sweep)
+    ranked = [found for cells in groups if (found := sentences.ranked(order.metric, cells))]
+    wins = sum(found.means[0][1].cell.at[key] == best for found in ranked)
+    return [*said, f"{_value_name(sweep, best)} is best at {wins} of {len(ranked)} places of the other values."]
+
+
+def others(sweep: Sweep) -> list[str]:
+    """Return a sentence for each further metric, about the same cells."""
+    group = _widest(sweep)
+    return sentences.others(sweep.shown(), group, lambda cell: _cell_name(sweep, cell), _compared(sweep))
+
+
+def _axis(sweep: Sweep) -> str:
+    """Return the key whose values are compared: that of the baseline, or the first one."""
+    baseline = sweep.baseline()
+    return baseline[0] if baseline else sweep.swept()[0].key
+
+
+def _compared(sweep: Sweep) -> str:
+    """Return what has a mean, in a word: ``qdisc``, or the last word of the key."""
+    return _axis(sweep).rpartition(".")[2] if sweep.swept() else "cell"
+
+
+def _value_name(sweep: Sweep, value: str) -> str:
+    key = _axis(sweep)
+    return value if key == QDISC else f"{key.rpartition('.')[2]} {value}"
+
+
+def _groups(sweep: Sweep) -> list[list[Values]]:
+    """Return the cells that differ in one axis only, at each place of the other axes."""
+    groups: dict[tuple[str, ...], list[Values]] = {}
+    for cell in sweep.cells:
+        if sweep.swept() and cell.error is None:
+            place = tuple(value for key, value in cell.cell.at.items() if key != _axis(sweep))
+            groups.setdefault(place, []).append(cell)
+    return list(groups.values())
+
+
+def _widest(sweep: Sweep) -> list[Values]:
+    """Return the cells at the place where the best and the worst differ most by the first metric, in proportion."""
+
+    def spread(cells: list[Values]) -> float:
+        orders = sentences.spoken(sweep.shown(), cells)
+        if not orders or not orders[0].is_told:
+            return 0.0
+        means = [mean for mean, _ in orders[0].means]
+        return (max(means) - min(means)) / max(map(abs, means)) if any(means) else 0.0
+
+    return max(_groups(sweep), key=spread, default=[])
 
 
 def _cell_name(sweep: Sweep, cell: Values) -> str:
