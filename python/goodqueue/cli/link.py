@@ -240,13 +240,12 @@ def _show(end: "End") -> None:
     from json import loads
 
     from goodqueue.record import Record
-    from goodqueue.show import describe, terminal
-    from goodqueue.show.run import run_tables
+    from goodqueue.show import brief, describe, terminal
+    from goodqueue.show.run import run_parts
 
     record: Record = loads(end.record)
     terminal.say()
-    for table in run_tables(record):
-        terminal.print_table(table)
+    terminal.print_parts(brief.of(run_parts(record)).parts)
     if "live" in record:
         for sentence in (*describe.bufferbloat(record["live"]), describe.lateness(record["live"])):
             terminal.say(sentence)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from goodqueue import traffic
@@ -35,7 +36,7 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> Iterator[Pictu
     felt = [metric for metric in shown if metric.is_felt and metric.is_main]
     if "felt" in kinds and felt and not comparison.is_asked:
         better = " MOS: 1 is bad, 4.4 is good." if any(metric.unit == "" for metric in felt) else ""
-        yield Picture("felt", f"{sides}{better}", lambda: _estimates(comparison, felt), "What a person feels")
+        yield Picture("felt", f"{sides}{better}", partial(_estimates, comparison, felt), "What a person feels")
     for direction in directions:
         at = metrics.said(direction, directions)
         for picture in _of_direction(comparison, direction, at, runs, kinds):
@@ -45,7 +46,7 @@ def of(comparison: Comparison, kinds: Collection[str] = KINDS) -> Iterator[Pictu
     if "estimates" in kinds:
         if not comparison.is_asked:
             shown = [metric for metric in shown if metric.direction and (metric.is_main or metric.is_drawn)]
-        yield Picture("estimates", sides, lambda: _estimates(comparison, shown), "Side by side")
+        yield Picture("estimates", sides, partial(_estimates, comparison, shown), "Side by side")
 
 
 def _estimates(comparison: Comparison, shown: Sequence[Metric]) -> "Figure":
@@ -61,7 +62,7 @@ def trees(groups: Sequence[Group]) -> Iterator[Picture]:
         seed = next(record["seed"] for record in group.records if _has_tree(record))
         caption = f"A row per node of the tree, in each direction; seed {seed}."
         name = f"tree-{position + 1}" if position else "tree"
-        yield Picture(name, caption, lambda of=group: _tree(of), f"Which node limits: {group.label}")
+        yield Picture(name, caption, partial(_tree, group), f"Which node limits: {group.label}")
 
 
 def _has_tree(record: Record) -> bool:

@@ -12,7 +12,7 @@ from goodqueue.scenario.discipline import is_python
 from goodqueue.show import findings as sentences
 from goodqueue.show import layout, metric_columns
 from goodqueue.show.labels import directions
-from goodqueue.show.table import Column, Table, number, plus_minus
+from goodqueue.show.table import Column, Table, number, plus_minus, short
 
 
 def tables(comparison: Comparison) -> list[Table]:
@@ -63,8 +63,10 @@ def _means(comparison: Comparison, title: str, shown: Sequence[Metric], directio
         estimates = [entry.estimates[metric.key] for entry in comparison.entries]
         for row, estimate in zip(rows, estimates, strict=True):
             mean = estimate.mean if estimate else None
-            places = metric_columns.places(metric, estimate)
-            row.append(plus_minus(estimate, places) if metric is lead else number(mean, places))
+            if metric is lead:
+                row.append(plus_minus(estimate, metric_columns.places(metric, estimate)))
+            else:
+                row.append(short(mean) if metric.decimals is None else number(mean, metric.decimals))
     return Table(title, columns, rows)
 
 

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 from goodqueue.measures import measured, metrics
 from goodqueue.measures.metrics import Metric, Values
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.table import decimals, digits, number, span
+from goodqueue.show.table import decimals, digits, number, places, plus_minus, span
 
 
 class Measured(Protocol):
@@ -150,15 +150,15 @@ def told_apart(row: Measured, other: Measured, metric: Metric) -> bool:
 
 def _with_interval(metric: Metric, difference: Estimate) -> str:
     """Return a difference in a sentence, without its sign: ``1205 ± 1 ms``."""
-    places = digits(difference.mean)
-    return f"{number(abs(difference.mean), places)} ± {number(difference.half_width, places)} {metric.unit}".rstrip()
+    size = Estimate(abs(difference.mean), difference.half_width, difference.n)
+    return f"{plus_minus(size, places(size.mean, size.half_width))} {metric.unit}".rstrip()
 
 
 def value_words(metric: Metric, value: float) -> str:
     """Return ``value`` of ``metric`` in a sentence: with its unit."""
     if metric.unit == "ms":
         return span(value)
-    places = metric.decimals if metric.decimals is not None else min(decimals([value]), digits(value))
+    shown = metric.decimals if metric.decimals is not None else min(decimals([value]), digits(value))
     if metric.unit == "%":
         return f"{number(value, 1)} %"
-    return f"{number(value, places if metric.unit else 2)} {metric.unit if metric.unit != 'per min' else ''}".rstrip()
+    return f"{number(value, shown if metric.unit else 2)} {metric.unit if metric.unit != 'per min' else ''}".rstrip()

@@ -6,7 +6,8 @@ from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import layout
-from goodqueue.show.table import Column, Table, digits, number, plus_minus
+from goodqueue.show.table import Column, Table, number, plus_minus
+from goodqueue.show.table import places as table_places
 
 LEFT_OUT = ("p50", "p99")
 """Percentiles that the tables of a terminal leave out. results.json has them."""
@@ -44,9 +45,9 @@ def differences(
     marked = [[(estimate, next(stars)) for estimate in row] for row in differences]
     for column in range(len(shown)):
         of_column = [row[column] for row in marked]
-        decimal_places = _difference_digits([estimate for estimate, _ in of_column])
+        shown_digits = _difference_digits([estimate for estimate, _ in of_column])
         for row, (estimate, star) in zip(rows, of_column, strict=True):
-            row.append(plus_minus(estimate, decimal_places, star))
+            row.append(plus_minus(estimate, shown_digits, star))
     columns = [*names, *(heading(metric, shown) for metric in shown)]
     table = Table(title, columns, rows, [_star_note(differences, correct)], names=len(names))
     return layout.fitted(table, [heading(metric, shown).heading for metric in least_first(shown)])
@@ -80,7 +81,9 @@ def effects(
 
 def places(metric: Metric, estimate: Estimate | None) -> int:
     """Return the number of decimals for an ``estimate`` of ``metric``: that of the metric, or three digits."""
-    return metric.decimals if metric.decimals is not None else digits(estimate.mean if estimate else 0.0)
+    if metric.decimals is not None:
+        return metric.decimals
+    return table_places(estimate.mean, estimate.half_width) if estimate else 0
 
 
 def _difference_digits(estimates: Sequence[Estimate | None]) -> int:

@@ -57,6 +57,11 @@ def digits(value: float) -> int:
     return 0 if size >= 99.95 else 1 if size >= 9.995 else 2
 
 
+def places(mean: float, half_width: float | None) -> int:
+    """Return the number of decimals of a mean with its interval: three digits, and one decimal if the half is small."""
+    return max(digits(mean), 1 if half_width is not None and half_width < 0.95 else 0)
+
+
 def short(value: float | None) -> str:
     """Return ``value`` with three digits, or a dash if it is None."""
     return "–" if value is None else number(value, digits(value))

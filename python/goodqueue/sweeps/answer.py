@@ -9,6 +9,7 @@ from goodqueue.scenario.toml import to_toml
 from goodqueue.show.answer import Answer, Code, Findings, Part, Section, Terms, Text
 from goodqueue.store import Store
 from goodqueue.sweeps import figures, files, show
+from goodqueue.sweeps.grid import QDISC
 from goodqueue.sweeps.question import Sweep as Question
 from goodqueue.sweeps.result import Sweep, as_json
 
@@ -45,7 +46,7 @@ def parts(sweep: Sweep, has_effect: bool = False) -> Iterator[Part]:
     yield from show.others(sweep)
     yield from (Text(sentence, "note") for sentence in show.certainty(sweep))
     yield Section("Figures", list(figures.of(sweep)))
-    lines = {cell.cell.at.get("bottleneck.qdisc", "qdisc"): cell.qdisc for cell in sweep.cells if cell.qdisc}
+    lines = {cell.cell.at.get(QDISC, "qdisc"): cell.qdisc for cell in sweep.cells if cell.qdisc}
     experiment = [
         Section("Queue disciplines", [Terms(lines, are_code=True)]),
         Section("Scenario", [Code(to_toml(sweep.scenario))]),

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from goodqueue.measures import metrics
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METRICS = 4
-"""The most metrics of a sweep with a figure each. If there are more, the main metrics of the queues have figures."""
+"""The most metrics of a sweep with a figure each. If there are more, the main metrics have figures."""
 
 CURVES = 8
 """The most distributions in one figure."""
@@ -37,10 +38,10 @@ def _along(sweep: Sweep) -> Iterator[Picture]:
     caption = f"Mean and 95 % confidence interval over the seeds of a cell, {counts(sweep)}."
     if left_out > 0:
         caption += f" {left_out} more panels are left out; the table has all cells."
-    drawn = [metric for metric in shown if len(sweep.metrics) <= METRICS or (metric.is_main and metric.direction)]
-    for index, metric in enumerate(drawn):
+    drawn = [metric for metric in shown if len(sweep.metrics) <= METRICS or metric.is_main]
+    for metric in drawn:
         title = metrics.label(metric, metrics.directions_of(shown))
-        yield Picture(f"metric{index}", caption, lambda metric=metric: _metric(sweep, metric), title)
+        yield Picture(metric.key, caption, partial(_metric, sweep, metric), title)
 
 
 def panels_of(sweep: Sweep) -> tuple[Axis, Axis | None, list[dict[str, str]]]:
@@ -72,15 +73,12 @@ def _distributions(sweep: Sweep) -> Iterator[Picture]:
     caption = f"Share of packets that queued for at most a given time; all seeds pooled, {counts(sweep)}."
     directions = sweep.loaded()
     for index, direction in enumerate(directions):
-        spread = [
-            (name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(direction))
-        ]
+        every = [(name(cell.cell.at), cell.delay_percentiles_ms.get(direction)) for cell in sweep.cells]
+        spread = [(called, runs) for called, runs in every if runs]
         if 0 < len(spread) <= CURVES:
             at = metrics.said(direction, directions)
-            picture = f"cdf{f'-{direction}' if index else ''}"
-            yield Picture(
-                picture, caption, lambda spread=spread, at=at: _cdf(spread, at), f"How long packets queue{at}"
-            )
+            kind = f"cdf{f'-{direction}' if index else ''}"
+            yield Picture(kind, caption, partial(_cdf, spread, at), f"How long packets queue{at}")
 
 
 def _cdf(spread: Sequence[tuple[str, Sequence[float]]], at: str) -> "Figure":

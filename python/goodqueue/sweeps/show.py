@@ -1,5 +1,7 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
+from functools import partial
+
 from goodqueue import options
 from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
@@ -91,22 +93,33 @@ def headline(sweep: Sweep) -> list[str]:
 
     Cells are compared that differ in one axis only: the qdiscs at one place of the other axes.
     """
-    group = _widest(sweep)
-    said = sentences.headline(sweep.shown(), group, lambda cell: _cell_name(sweep, cell), _compared(sweep))
-    groups = _groups(sweep)
+    group, groups = _widest(sweep), _groups(sweep)
+    said = sentences.headline(sweep.shown(), group, partial(_value_name, sweep), _compared(sweep))
+    said = said if _axis(sweep) == QDISC else said[:1]  # a longer path has no price
     if not said or len(groups) < 2:
         return said
     order = sentences.spoken(sweep.shown(), group)[0]
-    best, key = order.means[0][1].cell.at[_axis(sweep)], _axis(sweep)
     ranked = [found for cells in groups if (found := sentences.ranked(order.metric, cells))]
-    wins = sum(found.means[0][1].cell.at[key] == best for found in ranked)
-    return [*said, f"{_value_name(sweep, best)} is best at {wins} of {len(ranked)} places of the other values."]
+    key, best = _axis(sweep), order.means[0][1]
+    wins = sum(found.means[0][1].cell.at[key] == best.cell.at[key] for found in ranked)
+    rest = " and ".join(axis.key.rpartition(".")[2] for axis in sweep.swept() if axis.key != key)
+    counted = f"By this it is the best for {wins} of {len(ranked)} values of {rest}."
+    return [_at(sweep, f"{said[0]} {counted}"), *said[1:]]
+
+
+def _at(sweep: Sweep, sentence: str) -> str:
+    """Return ``sentence`` with the place that it is about, if there are several."""
+    if len(_groups(sweep)) < 2:
+        return sentence
+    key = _axis(sweep)
+    place = [f"{at.rpartition('.')[2]} {value}" for at, value in _widest(sweep)[0].cell.at.items() if at != key]
+    return f"At {', '.join(place)}: {sentence}"
 
 
 def others(sweep: Sweep) -> list[str]:
     """Return a sentence for each further metric, about the same cells."""
-    group = _widest(sweep)
-    return sentences.others(sweep.shown(), group, lambda cell: _cell_name(sweep, cell), _compared(sweep))
+    said = sentences.others(sweep.shown(), _widest(sweep), partial(_value_name, sweep), _compared(sweep))
+    return [_at(sweep, sentence) for sentence in said]
 
 
 def _axis(sweep: Sweep) -> str:
@@ -120,8 +133,10 @@ def _compared(sweep: Sweep) -> str:
     return _axis(sweep).rpartition(".")[2] if sweep.swept() else "cell"
 
 
-def _value_name(sweep: Sweep, value: str) -> str:
+def _value_name(sweep: Sweep, cell: Values) -> str:
+    """Return the name of what is compared in a sentence: the qdisc, or the key's last word with its value."""
     key = _axis(sweep)
+    value = cell.cell.at[key]
     return value if key == QDISC else f"{key.rpartition('.')[2]} {value}"
 
 
@@ -146,15 +161,6 @@ def _widest(sweep: Sweep) -> list[Values]:
         return (max(means) - min(means)) / max(map(abs, means)) if any(means) else 0.0
 
     return max(_groups(sweep), key=spread, default=[])
-
-
-def _cell_name(sweep: Sweep, cell: Values) -> str:
-    """Return the name of a cell in a sentence: ``codel at rtt 10ms, count 4``."""
-    names = [column.heading for column in _axis_columns(sweep)]
-    words = dict(zip(names, _place(cell, sweep), strict=True))
-    qdisc = words.pop("qdisc", "")
-    rest = ", ".join(f"{name} {value}" for name, value in words.items())
-    return f"{qdisc} at {rest}" if qdisc and rest else qdisc or rest
 
 
 def command(sweep: Sweep, store: str = "") -> str:
