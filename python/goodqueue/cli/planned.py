@@ -72,8 +72,10 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
 
         kept = stores.create(Path(store), origin)
     with terminal.progress(label) as progress:
+        stays = "what is stored stays, and the same command goes on from there"
         try:
             return work(progress, kept)
+        except KeyboardInterrupt as interrupted:
+            raise (KeyboardInterrupt(stays) if kept else interrupted) from None
         except OSError as error:
-            stays = "what is stored stays, and the same command goes on from there"
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error

@@ -38,6 +38,12 @@ class Ranked(Generic[Of]):
         """Whether the seeds tell the best from the worst. Also True if a single run leaves that unknown."""
         return told_apart(self.means[0][1], self.means[-1][1], self.metric)
 
+    @property
+    def is_sure(self) -> bool:
+        """Whether several seeds tell the best from the worst."""
+        difference = _difference(self.means[0][1], self.means[-1][1], self.metric)
+        return difference is not None and difference.excludes_zero
+
 
 def ranked(metric: Metric, rows: Sequence[Of]) -> Ranked[Of] | None:
     """Return the order of ``rows`` by ``metric``, or None for fewer than two means."""
@@ -54,15 +60,21 @@ def spoken(shown: Sequence[Metric], rows: Sequence[Of]) -> list[Ranked[Of]]:
     return [order for metric in said if (order := ranked(metric, rows))]
 
 
+def lead(shown: Sequence[Metric], rows: Sequence[Of]) -> Ranked[Of] | None:
+    """Return the order by the metric of the headline: the first one by which several seeds tell best from worst."""
+    orders = spoken(shown, rows)
+    sure = (order for order in orders if order.is_sure and not _is_equal(order))
+    return next(sure, orders[0] if orders else None)
+
+
 def headline(shown: Sequence[Metric], rows: Sequence[Of], name: Callable[[Of], str], every: str = "qdisc") -> list[str]:
-    """Return what is best by the first metric, by how much, how sure that is, and what it costs in another metric.
+    """Return what is best by one metric, by how much, how sure that is, and what it costs in another metric.
 
     ``every`` is what has a mean, ``name`` returns its name.
     """
-    orders = spoken(shown, rows)
-    if not orders:
+    first = lead(shown, rows)
+    if first is None:
         return []
-    first = orders[0]
     sentences = [f"{_sentence(first, name, every)}{_certainty(first, name)}"]
     if first.is_told and len({mean for mean, _ in first.means}) > 1:
         sentences.append(_cost(shown, first, name))
@@ -71,7 +83,8 @@ def headline(shown: Sequence[Metric], rows: Sequence[Of], name: Callable[[Of], s
 
 def others(shown: Sequence[Metric], rows: Sequence[Of], name: Callable[[Of], str], every: str = "qdisc") -> list[str]:
     """Return a sentence on the best and the worst of ``rows`` by each further metric, and one on what is not sure."""
-    rest = spoken(shown, rows)[1:]
+    first = lead(shown, rows)
+    rest = [order for order in spoken(shown, rows) if first is None or order.metric is not first.metric]
     untold = [
         metrics.label(order.metric, metrics.directions_of(shown))
         for order in rest
@@ -79,7 +92,8 @@ def others(shown: Sequence[Metric], rows: Sequence[Of], name: Callable[[Of], str
     ]
     sentences = [_sentence(order, name, every) for order in rest]
     if untold:
-        sentences.append(f"These seeds do not tell the best from the worst by {' and '.join(untold)}.")
+        listed = ", ".join(untold[:-1]) + (" and " if untold[1:] else "") + untold[-1]
+        sentences.append(f"These seeds do not tell the best from the worst by {listed}.")
     return sentences
 
 

@@ -98,7 +98,8 @@ def headline(sweep: Sweep) -> list[str]:
     said = said if _axis(sweep) == QDISC else said[:1]  # a longer path has no price
     if not said or len(groups) < 2:
         return said
-    order = sentences.spoken(sweep.shown(), group)[0]
+    order = sentences.lead(sweep.shown(), group)
+    assert order is not None, "there is a headline"
     ranked = [found for cells in groups if (found := sentences.ranked(order.metric, cells))]
     key, best = _axis(sweep), order.means[0][1]
     wins = sum(found.means[0][1].cell.at[key] == best.cell.at[key] for found in ranked)
@@ -154,10 +155,10 @@ def _widest(sweep: Sweep) -> list[Values]:
     """Return the cells at the place where the best and the worst differ most by the first metric, in proportion."""
 
     def spread(cells: list[Values]) -> float:
-        orders = sentences.spoken(sweep.shown(), cells)
-        if not orders or not orders[0].is_told:
+        order = sentences.lead(sweep.shown(), cells)
+        if order is None or not order.is_told:
             return 0.0
-        means = [mean for mean, _ in orders[0].means]
+        means = [mean for mean, _ in order.means]
         return (max(means) - min(means)) / max(map(abs, means)) if any(means) else 0.0
 
     return max(_groups(sweep), key=spread, default=[])
