@@ -12,7 +12,7 @@ SPECIAL = re.compile(r"([\\`*_<>\[\]|~#])")
 
 
 def document(parts: Iterable[Part]) -> str:
-    """Return ``parts`` as a document without a title, to be put into another. Figures are left out."""
+    """Return ``parts`` as a document without a title, to be put into another. What is drawn is left out."""
     return "\n\n".join(_blocks(parts, 2)) + "\n"
 
 
@@ -23,7 +23,7 @@ def table(table: Table) -> str:
     for column in table.columns:
         first, _, second = column.heading.partition("\n")
         over = first or over
-        heads.append(f"{over} {second}".strip())
+        heads.append(over[:-1] + second if over.endswith("-") else f"{over} {second}".strip())
     rule = ["---:" if column.numeric else "---" for column in table.columns]
     return "\n".join(f"| {' | '.join(line)} |" for line in [heads, rule, *table.rows])
 
