@@ -93,7 +93,7 @@ def test_a_comparison_keeps_its_numbers_where_figures_cannot_be_drawn(here: Path
     said = without(HEAVY, here, "compare", "codel", "pie", "--scenario", "ok.toml", "--seeds", "2", "--out", "r")
     assert said.returncode == 2
     assert (
-        "needs matplotlib; accepted: pip install 'goodqueue[figures]'; the records and results.json are there"
+        "needs matplotlib; accepted: pip install 'goodqueue[figures]'; results.json and records.jsonl are there"
         in said.stderr
     )
     assert json.loads((here / "r" / "results.json").read_text(encoding="utf-8"))["made_by"] == "goodqueue compare"

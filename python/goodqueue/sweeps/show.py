@@ -12,6 +12,9 @@ from goodqueue.show.table import Column, Table, number
 from goodqueue.sweeps.grid import MIX, QDISC
 from goodqueue.sweeps.result import Sweep, Values
 
+PATH = ("path.", "bottleneck.rate", "bottleneck.up.rate", "bottleneck.trace", "hop.")
+"""The beginnings of keys that say which path it is."""
+
 
 def describe(sweep: Sweep) -> str:
     """Return a sentence on the runs of the sweep."""
@@ -124,9 +127,14 @@ def others(sweep: Sweep) -> list[str]:
 
 
 def _axis(sweep: Sweep) -> str:
-    """Return the key whose values are compared: that of the baseline, or the first one."""
-    baseline = sweep.baseline()
-    return baseline[0] if baseline else sweep.swept()[0].key
+    """Return the key whose values are compared: that of the baseline, or the first one that leaves the path as it is.
+
+    So no sentence compares two paths, if anything else differs.
+    """
+    if (baseline := sweep.baseline()) is not None:
+        return baseline[0]
+    keys = [axis.key for axis in sweep.swept()]
+    return next((key for key in keys if not key.startswith(PATH)), keys[0])
 
 
 def _compared(sweep: Sweep) -> str:
