@@ -35,7 +35,7 @@ def table(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Tabl
 
 
 def _least_first(kind: traffic.Kind, columns: Sequence[Column]) -> list[Column]:
-    """Return the columns after the first one, the least important first: those of no metric first."""
+    """Return the columns after the first one, the least important first: those of no metric, from the last."""
     spoken = {measure.path.rpartition(".")[2] for measure in kind.measures} | {"mean"}
     main = {field.column for field in kind.fields for measure in kind.measures if measure.path == field.key}
     kept = {f"{column.heading}\n{column.detail}".rstrip("\n") for column in main if column}
@@ -43,7 +43,7 @@ def _least_first(kind: traffic.Kind, columns: Sequence[Column]) -> list[Column]:
     def is_spoken(column: Column) -> bool:
         return column.heading in kept or column.heading.partition("\n")[2].partition(" ")[0] in spoken
 
-    return sorted(columns[1:], key=is_spoken)
+    return sorted(columns[:0:-1], key=is_spoken)
 
 
 def _of_field(part: traffic.Field, value: Any) -> str:

@@ -1,5 +1,6 @@
 """The nodes of an Internet provider's tree: which of them limits, and what the subscribers below it get."""
 
+import re
 import statistics
 from collections.abc import Iterator
 from typing import cast
@@ -24,6 +25,10 @@ TARGETED = ("cake", "fq_codel", "codel", "cobalt")
 
 MANY_DROPS_PERCENT = 5.0
 """Drops that are more than this want a word: bulk flows alone would settle below it."""
+
+
+OF_PAGES = re.compile("page( |$)")
+"""The heading of a column with times of pages."""
 
 
 def table(record: Record) -> list[Table]:
@@ -109,7 +114,7 @@ def page_times(record: Record) -> dict[str, list[float]]:
 def _page_keys(kind: traffic.Kind) -> Iterator[str]:
     """Yield the fields of ``kind`` that are times of pages."""
     for part in kind.fields:
-        if part.type == "times" and part.column is not None and part.column.heading.startswith("page"):
+        if part.type == "times" and part.column is not None and OF_PAGES.match(part.column.heading):
             yield part.key
 
 
