@@ -384,7 +384,8 @@ def test_a_failure_of_the_place_itself_ends_the_sweep(
 
     monkeypatch.setattr(store.Store, "put", stop)
     found = goodqueue(*GRID, "--store", "st")
-    assert (found.status, found.out, found.err) == (130, "", "goodqueue: interrupted\n")
+    goes_on = "what is stored stays, and the same command goes on from there"
+    assert (found.status, found.out, found.err) == (130, "", f"goodqueue: interrupted; {goes_on}\n")
 
 
 def test_each_hands_records_over_and_keeps_none(scenario: Scenario) -> None:
