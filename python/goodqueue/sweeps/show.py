@@ -136,7 +136,7 @@ def _axis(sweep: Sweep) -> str:
     if (baseline := sweep.baseline()) is not None:
         return baseline[0]
     keys = [axis.key for axis in sweep.swept()]
-    return next((key for key in keys if not key.startswith(PATH)), keys[0])
+    return next((key for key in keys if not key.startswith(PATH)), keys[0] if keys else "")
 
 
 def _compared(sweep: Sweep) -> str:
