@@ -77,7 +77,6 @@ def ended(process: "subprocess.Popen[str]") -> tuple[int, str, str]:
 
 
 SAID = (130, "", "goodqueue: interrupted\n")
-
 CONTINUES = (130, "", "goodqueue: interrupted; the same command continues it from st\n")
 """What a command says whose runs are kept in the store ``st``."""
 

@@ -311,7 +311,9 @@ def test_the_picture_of_an_odd_distribution_can_be_drawn(run: list[float]) -> No
 
 
 def test_findings_name_the_extremes(comparison: Comparison) -> None:
-    felt, queue, used = findings(comparison)
+    felt, price, queue, used, *unsure = findings(comparison)
+    assert price.startswith(("The price is", f"{felt.split(' with ')[1].split(',')[0]} gives up no"))
+    assert all(sentence.startswith("These seeds do not tell") for sentence in unsure)
     assert felt.startswith("95 % of the pings return within"), "what a person feels comes first"
     tails = {entry.qdisc: entry.estimates["delay_p95_ms"] for entry in comparison.entries}
     ordered = sorted((estimate.mean, name) for name, estimate in tails.items() if estimate)

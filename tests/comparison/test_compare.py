@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from conftest import SCENARIO, Result
-from goodqueue.comparison import comparing, pages
+from goodqueue import pages
+from goodqueue.comparison import answer, comparing
 from goodqueue.comparison.comparing import Comparison
 from goodqueue.errors import UserError
 from goodqueue.files import drafts, output
@@ -109,11 +110,15 @@ FILES = {"report.html", "results.json", "records.jsonl", "scenario.toml", "table
 FIGURES = {"felt", "delay-cdf", "delay-over-time", "estimates", "delay-goodput", "flow-goodput"}
 
 
+def write(folder: Path, comparison: Comparison) -> None:
+    pages.write(folder, answer.of(comparison), "compare", "goodqueue compare pfifo", lambda _: None)
+
+
 @pytest.fixture(scope="module")
 def written(comparison: Comparison, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a report, which tests read but never change."""
     folder = tmp_path_factory.mktemp("written")
-    pages.write(folder, comparison, "goodqueue compare pfifo")
+    write(folder, comparison)
     return folder
 
 
@@ -168,7 +173,7 @@ def test_files_are_complete_and_the_same_each_time(written: Path, comparison: Co
     assert {file.name for file in written.iterdir()} == expected
     again = tmp_path / "again"
     again.mkdir()
-    pages.write(again, comparison, "goodqueue compare pfifo")
+    write(again, comparison)
     for name in sorted(expected):
         assert (again / name).read_bytes() == (written / name).read_bytes(), f"{name} must not depend on the day"
     results = json.loads((written / "results.json").read_text(encoding="utf-8"))
@@ -189,8 +194,8 @@ def test_figures_leave_matplotlib_as_it_was(comparison: Comparison) -> None:
     from goodqueue.comparison import figures
 
     before = dict(mpl.rcParams)
-    for name, _, _, figure in figures.of(comparison):
-        assert "<image" not in style.svg(figure, name), "a figure must be lines and text, not a bitmap"
+    for picture in figures.of(comparison):
+        assert "<image" not in style.svg(picture.draw(), picture.name), "a figure must be lines and text, not a bitmap"
     assert dict(mpl.rcParams) == before
 
 
@@ -330,15 +335,18 @@ def test_an_error_while_writing_leaves_the_old_folder(tmp_path: Path) -> None:
 def test_figures_that_cannot_be_drawn_lose_no_runs(
     here: Path, goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from goodqueue.comparison import figures
+    from goodqueue.comparison import drawing
 
-    def fail(comparison: Comparison) -> None:
+    def fail(*_: object) -> None:
         raise ValueError("no such font")
 
-    monkeypatch.setattr(figures, "of", fail)
+    monkeypatch.setattr(drawing, "estimates", fail)
     result = goodqueue("compare", "pfifo", "pie", *QUICK, "--out", "out")
     assert (result.status, result.err.count("\n")) == (2, 1)
-    assert "report.html: the figures cannot be drawn: ValueError: no such font; the records" in result.err
+    assert (
+        "report.html: the figures cannot be drawn: ValueError: no such font; results.json and records.jsonl are there"
+        in result.err
+    )
     assert "Written: out/results.json and records.jsonl." in result.out
     found = {file.name for file in (here / "out").iterdir()}
     assert found == {"records.jsonl", "results.json", "scenario.toml", "tables.tex"}

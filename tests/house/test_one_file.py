@@ -128,7 +128,7 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
     assert all(dotted.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
     assert made.times in app
     (here / "k.toml").write_text(to_toml(scenario), encoding="utf-8")
-    out = goodqueue("run", "k.toml").out
+    out = goodqueue("run", "k.toml", "--all").out
     assert made.plural.capitalize() in out
     for part in made.fields:
         if part.column and part.column.heading:

@@ -436,4 +436,4 @@ def test_the_tree_of_a_provider_is_on_the_page(here: Path, goodqueue: Command) -
     assert titles == ["Which node limits: pfifo"]
     record = json.loads(text)
     del record["series"]["nodes"]
-    assert not figures.trees([Group("pfifo", [record])])
+    assert not list(figures.trees([Group("pfifo", [record])]))

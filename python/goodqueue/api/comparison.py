@@ -5,16 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from goodqueue import pages
 from goodqueue.api import asking, frames, showing
-from goodqueue.comparison import comparing, pages
+from goodqueue.comparison import answer as answers
+from goodqueue.comparison import comparing
 from goodqueue.comparison import tables as tabled
 from goodqueue.comparison.comparing import Entry
 from goodqueue.comparison.question import Compare
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import output
 from goodqueue.measures.stats import Estimate
-from goodqueue.show import describe
 from goodqueue.show.answer import Answer, Part
+from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -147,10 +149,10 @@ class Comparison(showing.Shown):
         if metric is not None or title:
             raise UserError("plot", f"found a metric or a title with {kind}; accepted: with {', '.join(KINDS)}")
         with showing.looking(width, font, style):
-            found = figures.of(self.result, [kind])
-        if not found:
-            raise UserError("plot", f"no run has what {kind} draws; accepted: {', '.join(self._figures())}")
-        return found[0][3]
+            found = next(figures.of(self.result, [kind]), None)
+            if found is None:
+                raise UserError("plot", f"no run has what {kind} draws; accepted: {', '.join(self._figures())}")
+            return found.draw()
 
     @asking.in_words_of_python
     def report(self, path: str | os.PathLike[str], force: bool = False) -> None:
@@ -160,7 +162,10 @@ class Comparison(showing.Shown):
         """
         name = os.fspath(path)
         output.check(name, force)
-        written, failed = output.write(name, force, lambda folder: pages.write(folder, self.result, self.command))
+        found = answers.of(self.result)
+        written, failed = output.write(
+            name, force, lambda folder: pages.write(folder, found, Compare.verb, self.command, lambda _: None)
+        )
         if failed:
             raise failed
         if written != name:
@@ -169,7 +174,7 @@ class Comparison(showing.Shown):
     def _figures(self) -> list[str]:
         from goodqueue.comparison import figures
 
-        return [name for name, *_ in figures.of(self.result)]
+        return [picture.name for picture in figures.of(self.result)]
 
     def _check(self, metric: str) -> None:
         known = self.result.entries[0].values
@@ -211,9 +216,10 @@ class Comparison(showing.Shown):
         ]
 
     def _parts(self) -> Sequence[Part]:
-        result = self.result
-        tables = [*tabled.tables(result), *tabled.difference_tables(result)]
-        return [describe.whole(result.scenario), *tables, *tabled.findings(result), *tabled.certainty(result)]
+        return list(answers.parts(self.result))
+
+    def _tables(self) -> Sequence[Table]:
+        return answers.of(self.result).tables()
 
 
 def _name(result: comparing.Comparison, entry: Entry) -> str:

@@ -25,11 +25,11 @@ class Shown:
 
     def table(self) -> str:
         """Return the text that the command line prints for this result: its tables, at most 100 columns wide."""
-        from goodqueue.show import terminal
+        from goodqueue.show import brief, terminal
 
         stream = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="")
         with redirect_stdout(stream):
-            terminal.print_parts(self._parts())
+            terminal.print_parts(brief.of(self._parts()).parts)
         stream.seek(0)
         return stream.read().rstrip("\n")
 
@@ -37,15 +37,20 @@ class Shown:
         """Return the tables as LaTeX, with the rules of booktabs, for ``\\input`` in a paper."""
         from goodqueue.show import latex
 
-        return latex.document([part for part in flat(self._parts()) if isinstance(part, Table)])
+        return latex.document(self._tables())
+
+    def _tables(self) -> Sequence[Table]:
+        """Return the tables of a paper."""
+        return [part for part in flat(self._parts()) if isinstance(part, Table)]
 
     def __repr__(self) -> str:
         return self.table()
 
     def _repr_html_(self) -> str:
         from goodqueue.pages import fragment
+        from goodqueue.show import brief
 
-        return fragment(self._parts())
+        return fragment(brief.of(self._parts()).parts)
 
 
 def looking(width: str | None, font: str | None, style: str | None) -> AbstractContextManager[None]:

@@ -10,7 +10,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.measures import numbers
 from goodqueue.measures.stats import Estimate
 from goodqueue.show.answer import Answer, Part
-from goodqueue.sweeps import grid, pages, question, result, show
+from goodqueue.sweeps import files, grid, question, result, show
 from goodqueue.sweeps.answer import parts
 from goodqueue.sweeps.result import Values
 
@@ -44,7 +44,7 @@ class Sweep(showing.Shown):
         The columns are those of ``runs.parquet`` in a store, where ``key`` names the run. Cells that failed have no
         rows: see `failures`. Raises `gq.UserError` if pandas is missing.
         """
-        return frames.frame(pages.rows(self.result))
+        return frames.frame(files.rows(self.result))
 
     @property
     def failures(self) -> list[str]:

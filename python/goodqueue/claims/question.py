@@ -8,7 +8,6 @@ from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, PATHS
 from goodqueue.errors import Option, UserError
-from goodqueue.files import output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,6 +87,8 @@ class Claims(Question):
 
     def _check(self) -> None:
         """Refuse options that do not go together. Raises UserError."""
+        from goodqueue.files import output
+
         output.check_force(self.force, self.out)
         if self.quick and self.out:
             raise UserError(Option("quick"), "found with --out; accepted: one of them, since a look is not kept")

@@ -11,24 +11,35 @@ from goodqueue import options
 from goodqueue.ask.fields import Field
 from goodqueue.ask.question import UNSAID, Question
 from goodqueue.cli import planned, words
-from goodqueue.cli.options import Force, Json, Latex, check_format, prepared
+from goodqueue.cli.options import All, Force, Json, Latex, Markdown, form, prepared
 from goodqueue.errors import Option, UserError, warn
 
 if TYPE_CHECKING:
     from goodqueue.show.answer import Answer
 
 
+ALL = "all"
+"""The option that shows every part. A terminal shows the most important ones without it."""
+
+
 def verb(question: type[Question]) -> Callable[..., None]:
     """Return the function of which typer makes the command: it asks ``question`` and shows the answer."""
 
-    def ask(*, json: bool = False, latex: bool = False, context: typer.Context | None = None, **given: Any) -> None:
+    def ask(
+        *,
+        json: bool = False,
+        latex: bool = False,
+        markdown: bool = False,
+        context: typer.Context | None = None,
+        **given: Any,
+    ) -> None:
         from goodqueue.files import inputs, output
 
         if context is not None and context.invoked_subcommand is not None:
             _refuse_before(context)
             return
         out, force = (given.pop("out"), given.pop("force")) if question.report else (None, False)
-        check_format(json, latex)
+        form_asked = form(json=json, latex=latex, markdown=markdown, all=given.pop(ALL, False))
         for name, field in question.fields().items():
             if field.of_scenario:
                 given[name] = {one: given.pop(one) for one in field.of_scenario}
@@ -49,7 +60,7 @@ def verb(question: type[Question]) -> Callable[..., None]:
             answer = planned.carry_out(work.label, None if question.opens_store else store, work.carry_out)
         for name, path in others.items():
             output.write_file(path, force, answer.also[name])
-        show(asked, answer, out, force=force, form="json" if json else "latex" if latex else "")
+        show(asked, answer, out, force=force, form=form_asked)
 
     parameters = list(_parameters(question))
     ask.__name__ = question.verb
@@ -92,6 +103,8 @@ def _parameters(question: type[Question]) -> Iterator[inspect.Parameter]:
         yield _keyword("force", Force, default=False)
     yield from (_parameter(name, fields[name], None) for name in UNSAID if name in fields)
     if question.has_latex:
+        yield _keyword(ALL, All, default=False)
+        yield _keyword("markdown", Markdown, default=False)
         yield _keyword("latex", Latex, default=False)
     if question.has_json:
         yield _keyword("json", Json, default=False)
@@ -134,9 +147,10 @@ def _keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty)
 
 
 def show(asked: Question, answer: "Answer", out: str | None, *, force: bool, form: str) -> None:
-    """Print ``answer`` in the ``form`` json, latex, or as parts, and write its report into the folder ``out``, if any.
+    """Print ``answer``, and write its report into the folder ``out``, if any.
 
-    Raises UserError if figures failed, or if the folder got another name.
+    The ``form`` is json, latex, markdown, all (every part), or empty: the parts that a person reads first. Raises
+    UserError if figures failed, or if the folder got another name.
     """
     written, failed = (None, None) if out is None else _write(asked, answer, out, force=force)
     for remark in answer.remarks:
@@ -178,7 +192,7 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
 
 
 def _print(verb: str, answer: "Answer", form: str, written: str) -> None:
-    from goodqueue.show import latex, terminal
+    from goodqueue.show import latex, markdown, terminal
 
     if form == "json" and answer.text:
         terminal.emit(answer.text + "\n")
@@ -186,7 +200,9 @@ def _print(verb: str, answer: "Answer", form: str, written: str) -> None:
         terminal.emit_json(answer.as_json(verb))
     elif form == "latex":
         terminal.emit(latex.document(answer.tables()))
+    elif form == "markdown":
+        terminal.emit(markdown.document(answer.parts))
     else:
-        terminal.print_parts(answer.parts)
+        terminal.print_answer(answer.parts, shows_all=form == ALL)
         if written:
             terminal.say(written)

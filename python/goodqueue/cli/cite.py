@@ -27,7 +27,7 @@ def cite(
         ),
     ] = None,
 ) -> None:
-    """Print a BibTeX entry for this version, and for the paper that a study runs again.
+    """Print BibTeX of this version, and of a study's paper.
 
     \b
     Examples:

@@ -20,10 +20,12 @@ def whole(name: str, least: int | None = None, most: int = options.MOST) -> Call
     return lambda text: options.whole(Option(name), text, *bounds)
 
 
-def check_format(json: bool, latex: bool) -> None:
-    """Refuse two formats of the output. Raises UserError."""
-    if json and latex:
-        raise UserError("--latex", "found beside --json; accepted: one of them")
+def form(**asked: bool) -> str:
+    """Return the form of the output that is ``asked`` for, or an empty text. Raises UserError for two of them."""
+    first, *others = [name for name, is_asked in asked.items() if is_asked] or [""]
+    if others:
+        raise UserError(Option(others[0]), ["found beside ", Option(first), "; accepted: one of them"])
+    return first
 
 
 def prepared(verb: Callable[..., None]) -> Callable[..., None]:
@@ -51,6 +53,8 @@ NoCode = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Latex = Annotated[bool, typer.Option("--latex", help="Print the tables as LaTeX, with booktabs and siunitx.")]
+Markdown = Annotated[bool, typer.Option("--markdown", help="Print everything as Markdown.")]
+All = Annotated[bool, typer.Option("--all", help="Print all tables and columns, also those without a value.")]
 Force = Annotated[bool, typer.Option("--force", help=shared.FORCE)]
 Metrics = Annotated[
     list[str] | None,

@@ -72,7 +72,5 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
         try:
             return work(progress, kept)
         except OSError as error:
-            if store is None:
-                raise
             stays = "what is stored stays, and the same command goes on from there"
             raise UserError(origin, f"cannot be written: {error.strerror or error}; {stays}") from error

@@ -8,7 +8,7 @@ import typer
 def schema(
     of: Annotated[str, typer.Option(metavar="WHAT", help="scenario, record, or result.")] = "scenario",
 ) -> None:
-    """Print the JSON Schema of a scenario, of a record or of a result.
+    """Print the JSON Schema of scenarios, records or results.
 
     \b
     Examples:

@@ -121,14 +121,11 @@ def _panel(ax: Axes, comparison: Comparison, metric: Metric, looks: Sequence[Loo
     ax.tick_params(axis="y", length=0)
 
 
-def goodput_by_flow(comparison: Comparison, title: str = "", direction: str = "down") -> Figure | None:
+def goodput_by_flow(comparison: Comparison, title: str = "", direction: str = "down") -> Figure:
     """Draw the goodput (Mbit/s) of each bulk flow in ``direction``, one row per discipline, for all seeds.
 
-    The vertical line is the equal share of the total goodput of the row's flows. Returns None if there is at most one
-    flow.
+    The vertical line is the equal share of the total goodput of the row's flows.
     """
-    if len(_goodputs(comparison.entries[0].records[0], direction)) < 2:
-        return None
     labels = [entry.label for entry in comparison.entries]
     names = panels.row_names(labels)
     with style.look():

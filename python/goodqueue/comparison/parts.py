@@ -7,6 +7,7 @@ from goodqueue.measures import measured
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
+from goodqueue.show import layout
 from goodqueue.show.run.hosts import MANY as MANY_HOSTS
 from goodqueue.show.table import Column, Table, number, plus_minus
 
@@ -82,7 +83,8 @@ def _table(
             rows.append([entry.label if index == 0 else "", name, *shown])
     head = title.lower().removesuffix("s")
     columns = [Column("qdisc", False), Column(head, False), *(Column(heading) for heading, *_ in measures)]
-    return Table(f"{title}: means over the seeds", columns, rows, notes, names=2)
+    table = Table(f"{title}: means over the seeds", columns, rows, notes, names=2)
+    return layout.fitted(table, [heading for heading, key, _ in reversed(measures) if key not in LEADING])
 
 
 def _estimate(records: Sequence[Record], path: str) -> Estimate | None:

@@ -92,6 +92,6 @@ class Compare(Question):
                     checked.base, checked.lines, seeds, self.workers, progress, checked.engines, checked.metrics,
                     checked.against, checked.correction,
                 ),
-                self,
+                self.effect,
             ),
         )  # fmt: skip

@@ -9,26 +9,25 @@ from goodqueue.measures import metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
-from goodqueue.show import metric_columns
-from goodqueue.show.findings import sentences
+from goodqueue.show import findings as sentences
+from goodqueue.show import layout, metric_columns
 from goodqueue.show.labels import directions
-from goodqueue.show.table import Column, Table, number, plus_minus
+from goodqueue.show.table import Column, Table, number, plus_minus, short
 
 
 def tables(comparison: Comparison) -> list[Table]:
     """Return the means as narrow tables with one row per discipline, for the terminal.
 
-    If one direction is loaded, there is one table. If both are, there is one per direction, and one for what
+    If one direction is loaded and it fits, there is one table. Otherwise there is one per direction, and one for what
     applications measured. Metrics that were asked for are in one table, each with its interval.
     """
     if comparison.is_asked:
         return full_tables(comparison)
     shown, directions = comparison.shown(), comparison.loaded()
-    if len(directions) == 1:
-        tables_shown = [_means(comparison, "Means over the seeds", shown, directions[0])]
-    else:
+    tables_shown = [_means(comparison, "Means over the seeds", shown, directions[0])]
+    if len(directions) > 1 or not layout.fits(tables_shown[0]):
         tables_shown = [
-            _means(comparison, f"{name}: means over the seeds", group_metrics, direction)
+            _fitted(_means(comparison, f"{name}: means over the seeds", group_metrics, direction), group_metrics)
             for name, group_metrics, direction in _groups(shown)
         ]
     tables_shown[-1] = replace(tables_shown[-1], notes=metric_columns.notes(shown))
@@ -60,16 +59,29 @@ def _means(comparison: Comparison, title: str, shown: Sequence[Metric], directio
             below = metric.detail if metric.is_delay else f"{metric.detail} {metric.unit}".strip()
             columns.append(Column(f"{'' if top == before else top}\n{below}" if below else top))
         before = top
+        columns[-1] = columns[-1]._replace(is_detail=metric.is_delay and metric.detail in metric_columns.LEFT_OUT)
         estimates = [entry.estimates[metric.key] for entry in comparison.entries]
-        digits = metric_columns.digits(metric, estimates)
         for row, estimate in zip(rows, estimates, strict=True):
-            row.append(
-                plus_minus(estimate, digits) if metric is lead else number(estimate.mean if estimate else None, digits)
-            )
+            mean = estimate.mean if estimate else None
+            if metric is lead:
+                row.append(plus_minus(estimate, metric_columns.places(metric, estimate)))
+            else:
+                row.append(short(mean) if metric.decimals is None else number(mean, metric.decimals))
     return Table(title, columns, rows)
 
 
+def _fitted(table: Table, shown: Sequence[Metric]) -> Table:
+    """Return ``table`` of the metrics ``shown`` with those that are not main as details, if it does not fit."""
+    columns = zip(table.columns[1:], shown, strict=True)
+    return layout.fitted(table, [column.heading for column, metric in columns if not metric.is_main][::-1])
+
+
 def full_tables(comparison: Comparison) -> list[Table]:
+    """Return the means with the interval of every metric, and the tables of stations, plans and hosts."""
+    return [*means(comparison), *([] if comparison.is_asked else parts.tables(comparison))]
+
+
+def means(comparison: Comparison) -> list[Table]:
     """Return the means with the interval of every metric, for pages that are wider than a terminal.
 
     There is one table per loaded direction, and one for what applications measured; or one of the metrics asked for.
@@ -77,11 +89,10 @@ def full_tables(comparison: Comparison) -> list[Table]:
     shown = comparison.shown()
     if comparison.is_asked:
         return [_full(comparison, "Means over the seeds (± 95 % CI)", shown)]
-    tables_shown = [
+    return [
         _full(comparison, f"{name}: means over the seeds (± 95 % CI)", group_metrics)
         for name, group_metrics, _ in _groups(shown)
     ]
-    return [*tables_shown, *parts.tables(comparison)]
 
 
 def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
@@ -128,7 +139,17 @@ def _differences(
 
 def findings(comparison: Comparison) -> list[str]:
     """Return the main findings in sentences: the best and the worst discipline by each metric."""
-    return sentences(comparison.shown(), comparison.entries, lambda entry: entry.label)
+    return [*headline(comparison), *others(comparison)]
+
+
+def headline(comparison: Comparison) -> list[str]:
+    """Return which discipline is best, by how much, how sure that is, and what it costs."""
+    return sentences.headline(comparison.shown(), comparison.entries, lambda entry: entry.label)
+
+
+def others(comparison: Comparison) -> list[str]:
+    """Return a sentence for each further metric."""
+    return sentences.others(comparison.shown(), comparison.entries, lambda entry: entry.label)
 
 
 def certainty(comparison: Comparison) -> list[str]:

@@ -71,8 +71,8 @@ class Metric:
     """Whether the figure of all metrics shows it although it is not main."""
     is_delay: bool = False
     """Whether it is a statistic of the queueing delay, which shares its heading with the others."""
-    hides_zero: bool = False
-    """Whether it is shown only if some run has another value than 0."""
+    hides: float | None = None
+    """It is shown only if some run has another value than this one, which says nothing."""
     note: str = ""
     """Its meaning, printed below a table that shows it."""
     scale: tuple[float, float] | None = None
@@ -261,7 +261,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             queue_number(direction, "mark_percent"),
             decimals=2,
             direction=direction,
-            hides_zero=True,
+            hides=0.0,
         ),
         Metric(
             of("jain_goodput"),
@@ -271,6 +271,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             _jain(direction),
             decimals=3,
             direction=direction,
+            hides=1.0,  # a single flow has this index, too
             note="Jain: bulk flows, 1 is equal",
             needs=(bulk_flows(1, direction=direction),),
         ),
@@ -353,13 +354,13 @@ def shown(chosen: Sequence[Metric], measured: Sequence[Values], directions: Sequ
     """Return the metrics of ``chosen`` that a person is shown: all of them if somebody asked for them.
 
     Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``directions``, the
-    loaded ones. One that `Metric.hides_zero` is shown only if it is not 0 everywhere.
+    loaded ones. One whose every value is that of `Metric.hides` is not shown.
     """
     if are_asked(chosen):
         return list(chosen)
     metrics_shown = []
     for metric in chosen:
         values = [value for run_values in measured for value in run_values.get(metric.key, ()) if value is not None]
-        if metric.direction in ("", *directions) and values and (any(values) or not metric.hides_zero):
+        if metric.direction in ("", *directions) and any(value != metric.hides for value in values):
             metrics_shown.append(metric)
     return metrics_shown

@@ -90,7 +90,10 @@ def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Prog
         return answer.write(folder, command, progress)
     for name, text in answer.files.items():
         (folder / name).write_text(text, encoding="utf-8")
-    trouble = draw(folder, "results.json is", lambda: page(folder, answer, command, progress))
+    for name, content in answer.made_files().items():
+        (folder / name).write_bytes(content)
+    stays = f"{' and '.join(answer.beside or [output.RESULTS])} {'are' if answer.beside[1:] else 'is'}"
+    trouble = draw(folder, stays, lambda: page(folder, answer, command, progress))
     output.write_results(folder, answer.as_json(verb), command)
     return trouble
 

@@ -12,7 +12,6 @@ from goodqueue.comparison import tables as comparison_tables
 from goodqueue.comparison.comparing import Comparison, summarise
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
-from goodqueue.measures import metrics
 from goodqueue.pages import Figure, Part
 from goodqueue.plot import course, delay, ellipse, rows, style
 from goodqueue.plot.series import series
@@ -21,12 +20,12 @@ from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import source_of
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels
-from goodqueue.show.answer import Code, Findings, Section, Terms, Text
-from goodqueue.show.run import run_tables
+from goodqueue.show.answer import Code, Findings, Picture, Section, Terms, Text
+from goodqueue.show.run import finding, run_tables
 from goodqueue.show.table import Column, Table, number
 from goodqueue.store import Store, results
 from goodqueue.studies import published, trivial, wording
-from goodqueue.sweeps import drawing as plots
+from goodqueue.sweeps import figures as sweep_figures
 from goodqueue.sweeps import show
 from goodqueue.sweeps.result import Sweep
 
@@ -35,9 +34,6 @@ if TYPE_CHECKING:
 
 FIGURES = ("felt", "delay-cdf", "estimates")
 """The figures of a comparison. `of_runs` adds figures of its runs."""
-
-METRICS = 4
-"""The most metrics of a sweep with a figure each. If there are more, the main metrics of the queues have figures."""
 
 MOST_BYTES = 64 * inputs.MIB
 """The largest size of a figure in a folder."""
@@ -84,21 +80,9 @@ def of_sweep(sweep: Sweep, where: str, store: Store | None, prefix: str) -> Sect
     ``store`` is the store of its runs, if available: then the section has figures of the runs too. Raises UserError
     for a damaged run.
     """
-    drawn_figures = []
-    if sweep.swept():
-        shown = sweep.shown()
-        drawn = [metric for metric in shown if len(sweep.metrics) <= METRICS or (metric.is_main and metric.direction)]
-        left_out = len(plots.panels(sweep)[2]) - plots.PANELS
-        for index, metric in enumerate(drawn):
-            caption = f"Mean and 95 % confidence interval over the seeds of a cell, {_counts(sweep)}."
-            if left_out > 0:
-                caption += f" {left_out} more panels are left out; the table has all cells."
-            figure = plots.along_axis(sweep, metric)
-            title = metrics.label(metric, metrics.directions_of(shown))
-            drawn_figures.append(Figure(title, caption, style.svg(figure, f"{prefix}-metric{index}")))
-    drawn_figures += _distributions(sweep, prefix)
+    drawn_figures = [_drawn(picture, prefix) for picture in sweep_figures.of(sweep)]
     if store is not None and len(sweep.cells) <= ROWS:
-        groups = [Group(_name(cell.cell.at), _runs(cell.keys, store)) for cell in sweep.cells]
+        groups = [Group(sweep_figures.name(cell.cell.at), _runs(cell.keys, store)) for cell in sweep.cells]
         drawn_figures += of_runs([group for group in groups if group.records], prefix)
     lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
     build = f" (build {sweep.build})" if sweep.build else ""
@@ -113,23 +97,6 @@ def of_sweep(sweep: Sweep, where: str, store: Store | None, prefix: str) -> Sect
         lines_by_name={name: line for line, name in lines if line},
         scenario=to_toml(sweep.scenario),
     )
-
-
-def _distributions(sweep: Sweep, prefix: str) -> list[Figure]:
-    """Return the distributions of queueing delay in each loaded direction, if the cells are few enough for a figure."""
-    caption = f"Share of packets that queued for at most a given time; all seeds pooled, {_counts(sweep)}."
-    drawn_figures, directions = [], sweep.loaded()
-    for index, direction in enumerate(directions):
-        spread = [
-            (_name(cell.cell.at), runs) for cell in sweep.cells if (runs := cell.delay_percentiles_ms.get(direction))
-        ]
-        if 0 < len(spread) <= CURVES:
-            at = metrics.said(direction, directions)
-            drawn = style.svg(
-                delay.cdf(spread, what=f"queueing delay{at}"), f"{prefix}-cdf{f'-{direction}' if index else ''}"
-            )
-            drawn_figures.append(Figure(f"How long packets queue{at}", caption, drawn))
-    return drawn_figures
 
 
 def _runs(keys: Sequence[str], store: Store) -> list[Record]:
@@ -164,21 +131,17 @@ def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
             what = name if name == "ping_rtt_ms" else directed(name, groups)
             if any(series(record, what) for group in groups for record in group.records):
                 drawn_figures.append((f"time-{name}", title, caption, course.figure(groups, what)))
-    drawn_figures += figures.trees(groups)
-    return [
+    shown = [
         Figure(title, caption, style.svg(drawn, f"{prefix}-{name}"))
         for name, title, caption, drawn in drawn_figures
         if drawn is not None
     ]
+    return shown + [_drawn(picture, prefix) for picture in figures.trees(groups)]
 
 
-def _counts(sweep: Sweep) -> str:
-    counts = sorted({len(cell.keys) for cell in sweep.cells if cell.error is None}) or [0]
-    return f"n = {counts[0]}" if len(counts) == 1 else f"n = {counts[0]} to {counts[-1]}"
-
-
-def _name(at: Mapping[str, str]) -> str:
-    return ", ".join(at.values()) or "all"
+def _drawn(picture: Picture, prefix: str) -> Figure:
+    """Return ``picture`` as a page has it, without files."""
+    return Figure(picture.title, picture.caption, style.svg(picture.draw(), f"{prefix}-{picture.name}"))
 
 
 def of_records(
@@ -205,10 +168,7 @@ def of_records(
         findings=comparison_tables.findings(shared),
         tables=[*comparison_tables.full_tables(shared), *comparison_tables.difference_tables(shared)],
         sentences=comparison_tables.certainty(shared),
-        figures=[
-            Figure(title, caption, style.svg(figure, f"{prefix}-{name}"))
-            for name, title, caption, figure in figures.of(shared, FIGURES)
-        ]
+        figures=[_drawn(picture, prefix) for picture in figures.of(shared, FIGURES)]
         + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
         lines_by_name={names[line]: line for line in lines},
         scenario=to_toml(shared.scenario),
@@ -261,6 +221,7 @@ def of_record(record: Record, build: str | None, command: str, prefix: str) -> S
         title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
+        findings=finding.sentences(record),
         tables=run_tables(record),
         figures=drawn_figures,
         lines_by_name={name: line},

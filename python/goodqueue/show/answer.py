@@ -1,7 +1,9 @@
 """What comes back from a question: sentences, tables, figures and data, in the order in which a person reads them.
 
-A terminal, a page, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the same list;
-a terminal leaves out figures, LaTeX all but the tables.
+A terminal, a page, Markdown, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the
+same list. A terminal leaves out figures, and without ``--all`` what `Section.is_detail`. LaTeX has the tables alone.
+
+The first part is `Findings`: one or two sentences that answer the question. Tables that fit 80 columns follow.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -78,6 +80,8 @@ class Section(NamedTuple):
     """Parts of an answer (`Part`), or of a page, where figures are drawn (`pages.Part`)."""
     name: str = ""
     """The identifier of its place in the page."""
+    is_detail: bool = False
+    """Whether a terminal shows it with ``--all`` only. Every other face shows it."""
 
 
 Part: TypeAlias = "str | Text | Findings | Code | Terms | Table | Picture | Distributions | Section"
@@ -98,6 +102,8 @@ class Answer:
     """What the parts are made from, typed as its room has it."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of a report, by name: scenarios that were found."""
+    made_files: "Callable[[], Mapping[str, bytes]]" = dict
+    """Returns further files of a report that take long to make. It is called if a report is written."""
     text: str = ""
     """What ``--json`` prints, where an engine has written it: a record."""
     latex: Sequence[Table] = ()

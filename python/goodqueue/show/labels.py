@@ -4,6 +4,7 @@ The order is fixed. A name that fits stays as it is. Otherwise it loses its fold
 A name that is still too long is cut after the last whole word that fits, or in its middle.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
 
@@ -29,6 +30,9 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     if any(BOTH in line for line in lines):
         return _halves(lines, short)
     lines = list(dict.fromkeys(lines))
+    trees = {line: discipline(line) for line in lines if TREE_COMMAND.match(line)}
+    if trees and len({*trees.values(), *lines}) == len(trees) + len(lines):
+        return trees | (short([line for line in lines if line not in trees]) if len(trees) < len(lines) else {})
     heads = _heads(lines)
     parameters = {line: parts(line)[1:] for line in lines}
     names: dict[str, str] = {}
@@ -78,12 +82,25 @@ def _halves(lines: Sequence[str], shorten: Callable[[Sequence[str]], dict[str, s
     }
 
 
+TREE_COMMAND = re.compile(r"tc qdisc (?:add|replace)(?: (?:dev|parent|handle) \S+| root)* (\w+)")
+"""A command that puts a discipline into a tree, in any order of its first words (tc(8))."""
+
+
+def discipline(line: str) -> str:
+    """Return the name of a line's discipline. Of a tree it is its disciplines from the root on: ``htb, fq_codel``."""
+    return ", ".join(dict.fromkeys(TREE_COMMAND.findall(line))) or _first(line)
+
+
 def called(lines: Sequence[str]) -> dict[str, str]:
-    """Return a name for each of several qdisc lines: the whole line, but without the path of a Python file."""
+    """Return a name for each of several qdisc lines: the whole line, but without the path of a Python file.
+
+    A tree, whose line is its commands, has the names of its disciplines.
+    """
     if any(BOTH in line for line in lines):
         return _halves(lines, called)
     heads = _heads(lines)
-    names = {line: " ".join([heads[line], *line.split()[1:]]) for line in lines}
+    trees = {line: discipline(line) for line in lines if TREE_COMMAND.match(line)}
+    names = {line: trees.get(line) or " ".join([heads[line], *line.split()[1:]]) for line in lines}
     return names if len(set(names.values())) == len(names) else {line: line for line in lines}
 
 

@@ -1,7 +1,8 @@
 """The layout of a table: the widths of its columns, where names wrap, and where a wide table is split.
 
 No text is cut: columns of numbers keep their width, columns of text wrap their words. A table that is wider than the
-page becomes several tables, each of which repeats the columns that name the rows.
+page becomes several tables, each of which repeats the columns that name the rows. Columns and rows without any value
+can be left out.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,13 @@ WORD = 16
 
 TOGETHER = 3
 """This many columns under one heading stay together if possible."""
+
+
+NARROW = 80
+"""The width in characters of the terminal that nobody has made wider."""
+
+NOTHING = ("–", "")
+"""The cells without a value."""
 
 
 class Part(NamedTuple):
@@ -51,6 +59,54 @@ def parts(table: Table, width: int) -> list[Part]:
                 cuts.append([])
             cuts[-1].append(index)
     return [_part(table, names, cut, width) for cut in cuts]
+
+
+def brief(table: Table) -> Table | None:
+    """Return ``table`` without details, and without columns and rows that have no value. A note counts these rows.
+
+    Columns that name the rows stay. So does a table without rows. Returns None if no column with a value is left.
+    """
+    names = min(table.names, len(table.columns))
+    if names == len(table.columns) or not table.rows:
+        return table
+    wanted = [at for at, column in enumerate(table.columns) if at < names or not column.is_detail]
+    rows = [row for row in table.rows if any(row[at] not in NOTHING for at in wanted[names:])]
+    kept = [at for at in wanted if at < names or any(row[at] not in NOTHING for row in rows)]
+    if len(kept) == names:
+        return None
+    left = len(table.rows) - len(rows)
+    notes = [f"{left} row{'s' if left > 1 else ''} without a value: --all"] if left else []
+    columns = [table.columns[at]._replace(heading=_heading(table, at, kept)) for at in kept]
+    cells = [[row[at] for at in kept] for row in rows]
+    return replace(table, columns=columns, rows=cells, notes=[*table.notes, *notes])
+
+
+def fits(table: Table) -> bool:
+    """Return whether the columns of ``table`` that are no details fit in `NARROW` characters."""
+    shown = brief(table)
+    return shown is None or len(parts(shown, NARROW)) == 1
+
+
+def fitted(table: Table, optional: Sequence[str]) -> Table:
+    """Return ``table`` with as many columns as details as it takes until the others fit in `NARROW` characters.
+
+    ``optional`` are the headings of the columns that may be details, the least important first.
+    """
+    for heading in optional:
+        if fits(table):
+            break
+        columns = [column._replace(is_detail=column.is_detail or column.heading == heading) for column in table.columns]
+        table = replace(table, columns=columns)
+    return table
+
+
+def _heading(table: Table, at: int, kept: Sequence[int]) -> str:
+    """Return the heading of the column ``at`` if only the columns ``kept`` stay: the first one has a shared heading."""
+    heading = table.columns[at].heading
+    first = next((one for one in range(at, -1, -1) if not _continues(table.columns[one])), at)
+    shared = table.columns[first].heading.split("\n")[0]
+    is_first = not any(one in kept for one in range(first, at))
+    return shared + heading if is_first and heading.startswith("\n") else heading
 
 
 def _groups(table: Table, first: int) -> list[list[int]]:

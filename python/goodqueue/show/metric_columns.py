@@ -5,7 +5,12 @@ from collections.abc import Iterable, Sequence
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.show.table import Column, Table, decimals, number, plus_minus
+from goodqueue.show import layout
+from goodqueue.show.table import Column, Table, number, plus_minus
+from goodqueue.show.table import places as table_places
+
+LEFT_OUT = ("p50", "p99")
+"""Percentiles that the tables of a terminal leave out. results.json has them."""
 
 
 def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
@@ -16,7 +21,7 @@ def heading(metric: Metric, shown: Iterable[Metric]) -> Column:
 def fill(rows: Sequence[list[str]], metric: Metric, estimates: Sequence[Estimate | None]) -> None:
     """Add a cell to each of ``rows``: the estimate with its interval."""
     for row, estimate in zip(rows, estimates, strict=True):
-        row.append(plus_minus(estimate, digits(metric, estimates)))
+        row.append(plus_minus(estimate, places(metric, estimate)))
 
 
 MOST_EFFECT = 10
@@ -43,11 +48,21 @@ def differences(
     marked = [[(estimate, next(stars)) for estimate in row] for row in differences]
     for column in range(len(shown)):
         of_column = [row[column] for row in marked]
-        decimal_places = _difference_digits([estimate for estimate, _ in of_column])
+        shown_digits = _difference_digits([estimate for estimate, _ in of_column])
         for row, (estimate, star) in zip(rows, of_column, strict=True):
-            row.append(plus_minus(estimate, decimal_places, star))
+            row.append(plus_minus(estimate, shown_digits, star))
     columns = [*names, *(heading(metric, shown) for metric in shown)]
-    return Table(title, columns, rows, [_star_note(differences, correct)], names=len(names))
+    table = Table(title, columns, rows, [_star_note(differences, correct)], names=len(names))
+    return layout.fitted(table, [heading(metric, shown).heading for metric in least_first(shown)])
+
+
+def least_first(shown: Sequence[Metric]) -> list[Metric]:
+    """Return the metrics ``shown``, the least important first: mean delay, use, then what else no person feels."""
+
+    def importance(metric: Metric) -> tuple[bool, bool, bool]:
+        return metric.is_felt, metric.detail == "p95" or metric.decimals is not None, not metric.is_delay
+
+    return sorted(shown, key=importance)
 
 
 def effects(
@@ -75,13 +90,11 @@ def _effect(effect: float | None) -> str:
     return f"> {MOST_EFFECT}" if effect > 0 else f"< -{MOST_EFFECT}"
 
 
-def digits(metric: Metric, estimates: Sequence[Estimate | None]) -> int:
-    """Return the number of decimals for ``estimates`` of ``metric``."""
-    return (
-        metric.decimals
-        if metric.decimals is not None
-        else decimals(estimate.mean for estimate in estimates if estimate)
-    )
+def places(metric: Metric, estimate: Estimate | None) -> int:
+    """Return the number of decimals for an ``estimate`` of ``metric``: that of the metric, or three digits."""
+    if metric.decimals is not None:
+        return metric.decimals
+    return table_places(estimate.mean, estimate.half_width) if estimate else 0
 
 
 def _difference_digits(estimates: Sequence[Estimate | None]) -> int:

@@ -15,6 +15,8 @@ class Column(NamedTuple):
 
     heading: str
     numeric: bool = True
+    is_detail: bool = False
+    """Whether a terminal shows it with ``--all`` only. Every other face shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,22 @@ def decimals(values: Iterable[float | None]) -> int:
     return 1 if least >= 0.95 else 2 if least >= 0.095 else 3
 
 
+def digits(value: float) -> int:
+    """Return the number of decimals that gives ``value`` three digits: 0 for 833, 1 for 83.3, 2 for less."""
+    size = abs(value)
+    return 0 if size >= 99.95 else 1 if size >= 9.995 else 2
+
+
+def places(mean: float, half_width: float | None) -> int:
+    """Return the number of decimals of a mean with its interval: three digits, and one decimal if the half is small."""
+    return max(digits(mean), 1 if half_width is not None and half_width < 0.95 else 0)
+
+
+def short(value: float | None) -> str:
+    """Return ``value`` with three digits, or a dash if it is None."""
+    return "–" if value is None else number(value, digits(value))
+
+
 def number(value: float | None, digits: int = 1) -> str:
     """Return ``value`` with ``digits`` decimals, or a dash if it is None."""
     if value is None:
@@ -59,7 +77,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 def span(ms: float) -> str:
     """Return a time in words: ``11.7 ms``, ``1.21 s``."""
-    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{decimals([ms])}f} ms"
+    return f"{ms / 1000:.2f} s" if ms >= 1000 else f"{ms:.{min(decimals([ms]), digits(ms))}f} ms"
 
 
 def plus_minus(estimate: Estimate | None, digits: int = 1, star: bool | None = None) -> str:

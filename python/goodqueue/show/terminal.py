@@ -122,8 +122,21 @@ def show(parts: "Iterable[str | Table]") -> None:
             print_table(part)
 
 
+def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
+    """Print ``parts``. Unless it ``shows_all``, print those that a person reads first, and the titles of the others."""
+    from goodqueue.show import brief
+
+    if shows_all:
+        print_parts(parts)
+        return
+    first = brief.of(parts)
+    print_parts(first.parts)
+    if first.left:
+        say(f"--all shows more: {', '.join(first.left)}", style="dim")
+
+
 def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
-    """Print the parts of an answer. Figures are left out.
+    """Print all parts of an answer. Figures are left out.
 
     Paragraphs follow each other. A table, code and a section stand apart from what is above them.
     """
@@ -134,6 +147,8 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
     for part in parts:
         if isinstance(part, answers.Picture) or (isinstance(part, answers.Code) and not part.text):
             continue
+        if isinstance(part, answers.Section) and all(isinstance(one, answers.Picture) for one in part.parts):
+            continue
         is_block = isinstance(part, answers.Section | answers.Terms | answers.Distributions)
         is_block |= isinstance(part, answers.Code) and part.is_apart
         if not is_apart and (is_block or (isinstance(part, Table) and part.title)):
@@ -143,7 +158,8 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
             case Table():
                 print_table(part)
             case answers.Section():
-                say(part.title, style="bold")
+                if part.title:
+                    say(part.title, style="bold")
                 print_parts(part.parts, is_first=True)
             case answers.Code():
                 emit(fit(part.text).rstrip() + "\n")
@@ -201,13 +217,16 @@ def print_picture(title: str, distributions: Sequence[tuple[str, Sequence[float]
     styles = {"density": "green", "box": "bold", "axis": "dim", "numbers": "dim"}
     console = _console()
     console.print(Text(fit(title), style="bold"))
-    for line in picture.distribution([(fit(label), run) for label, run in distributions], width(), glyphs):
+    lines = picture.distribution([(fit(label), run) for label, run in distributions], width(), glyphs)
+    for line in lines:
         text = Text(line.label, style="cyan" if line.kind == "density" else "dim")
         text.append("  ").append(line.drawn, style=styles[line.kind])
         text.rstrip()
         console.print(text, no_wrap=True, crop=True)
     ends, whisker, body, median = glyphs.ends, glyphs.whisker, glyphs.box, glyphs.median
     legend = f"{ends[0]}{whisker}{body}{median}{body}{whisker}{ends[1]}  p5, p25, median, p75, p95; log scale"
+    if any(glyphs.below in line.label for line in lines):
+        legend += f"; 2 %{glyphs.below}: 2 % are below the axis"
     console.print(Text(legend, style="dim"))
     console.print()
 

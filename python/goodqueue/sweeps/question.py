@@ -41,7 +41,7 @@ class Sweep(Question):
     """
 
     verb = "sweep"
-    report = "Write results.json, tables.tex, cells.csv and runs.parquet."
+    report = "Write figures, report.html, results.json, tables.tex, cells.csv, runs.parquet."
     needs_store = True
     has_latex = True
 

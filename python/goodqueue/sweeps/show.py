@@ -1,12 +1,14 @@
 """A sweep as tables and sentences, for the terminal and the report."""
 
+from functools import partial
+
 from goodqueue import options
 from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
+from goodqueue.show import findings as sentences
 from goodqueue.show import labels as naming
-from goodqueue.show import metric_columns
-from goodqueue.show.findings import by_place
+from goodqueue.show import layout, metric_columns
 from goodqueue.show.labels import MIX
 from goodqueue.show.table import Column, Table, number
 from goodqueue.sweeps.grid import QDISC
@@ -14,9 +16,6 @@ from goodqueue.sweeps.result import Sweep, Values
 
 PATH = ("path.", "bottleneck.rate", "bottleneck.up.rate", "bottleneck.trace", "hop.")
 """The beginnings of keys that say which path it is."""
-
-LEFT_OUT = ("p50", "p99")
-"""Percentiles that are shown only if they were asked for. results.json has them."""
 
 
 def describe(sweep: Sweep) -> str:
@@ -30,7 +29,7 @@ def describe(sweep: Sweep) -> str:
 
 def shown(sweep: Sweep) -> list[Metric]:
     """Return the metrics that the tables show: those asked for, or the main ones."""
-    return [metric for metric in sweep.shown() if sweep.is_asked or metric.detail not in LEFT_OUT]
+    return [metric for metric in sweep.shown() if sweep.is_asked or metric.detail not in metric_columns.LEFT_OUT]
 
 
 def cells_table(sweep: Sweep) -> Table:
@@ -43,7 +42,10 @@ def cells_table(sweep: Sweep) -> Table:
     notes = [" ".join(["± is the mean's 95 % confidence interval (Student's t).", *metric_columns.notes(chosen)])]
     if sweep.scenario.get("seed") is not None:
         notes.append("The scenario's own seed is not used; see --seed.")
-    return Table("Means over the seeds (± 95 % CI)", columns, rows, notes, names=max(1, len(sweep.swept())))
+    table = Table("Means over the seeds (± 95 % CI)", columns, rows, notes, names=max(1, len(sweep.swept())))
+    least = metric_columns.least_first(chosen)
+    count = ["n"] if len({_n(cell) for cell in cells}) == 1 else []
+    return layout.fitted(table, [*count, *(metric_columns.heading(metric, chosen).heading for metric in least)])
 
 
 def tables(sweep: Sweep, effect: bool = False) -> list[Table]:
@@ -87,25 +89,93 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 
 def findings(sweep: Sweep) -> list[str]:
-    """Return the main findings in sentences: the best and the worst value of a key by each metric.
+    """Return the main findings in sentences: the best and the worst by each metric, if there are several."""
+    return [*headline(sweep), *others(sweep)]
 
-    The key is that of the baseline, or the first one that does not change the path: no sentence compares two paths, if
-    anything else differs. All other keys have the same values in both cells.
+
+def headline(sweep: Sweep) -> list[str]:
+    """Return which value is best, by how much, how sure that is and what it costs, where it matters most.
+
+    Cells are compared that differ in one axis only: the qdiscs at one place of the other axes.
     """
-    swept = sweep.swept()
-    if not swept:
-        return []
-    of_path = [axis.key.startswith(PATH) for axis in swept]
-    key = (sweep.baseline() or (swept[of_path.index(False) if False in of_path else 0].key,))[0]
-    names = {axis.key: column.heading for axis, column in zip(swept, _axis_columns(sweep), strict=True)}
-    short = {axis.key: naming.along(axis.key, axis.values)[0] for axis in swept}
-    compared = naming.of_values(key, list(short[key]))
-    cells_by_place: dict[str, list[Values]] = {}
+    group, groups = _widest(sweep), _groups(sweep)
+    said = sentences.headline(sweep.shown(), group, partial(_value_name, sweep), _compared(sweep))
+    said = said if _axis(sweep) == QDISC else said[:1]  # a longer path has no price
+    if not said or len(groups) < 2:
+        return said
+    order = sentences.lead(sweep.shown(), group)
+    assert order is not None, "there is a headline"
+    ranked = [found for cells in groups if (found := sentences.ranked(order.metric, cells))]
+    key, best = _axis(sweep), order.means[0][1]
+    wins = sum(found.means[0][1].cell.at[key] == best.cell.at[key] for found in ranked)
+    rest = " and ".join(axis.key.rpartition(".")[2] for axis in sweep.swept() if axis.key != key)
+    counted = f"By this it is the best for {wins} of {len(ranked)} values of {rest}."
+    return [_at(sweep, f"{said[0]} {counted}"), *said[1:]]
+
+
+def _at(sweep: Sweep, sentence: str) -> str:
+    """Return ``sentence`` with the place that it is about, if there are several."""
+    if len(_groups(sweep)) < 2:
+        return sentence
+    key = _axis(sweep)
+    place = [_names(sweep, other)[value] for other, value in _widest(sweep)[0].cell.at.items() if other != key]
+    return f"At {', '.join(place)}: {sentence}"
+
+
+def others(sweep: Sweep) -> list[str]:
+    """Return a sentence for each further metric, about the same cells."""
+    said = sentences.others(sweep.shown(), _widest(sweep), partial(_value_name, sweep), _compared(sweep))
+    return [_at(sweep, sentence) for sentence in said]
+
+
+def _axis(sweep: Sweep) -> str:
+    """Return the key whose values are compared: that of the baseline, or the first one that leaves the path as it is.
+
+    So no sentence compares two paths, if anything else differs.
+    """
+    if (baseline := sweep.baseline()) is not None:
+        return baseline[0]
+    keys = [axis.key for axis in sweep.swept()]
+    return next((key for key in keys if not key.startswith(PATH)), keys[0])
+
+
+def _compared(sweep: Sweep) -> str:
+    """Return what has a mean, in a word: ``qdisc``, or the last word of the key."""
+    return _axis(sweep).rpartition(".")[2] if sweep.swept() else "cell"
+
+
+def _value_name(sweep: Sweep, cell: Values) -> str:
+    """Return the name of what is compared in a sentence: the qdisc, or the key's last word with its value."""
+    key = _axis(sweep)
+    return _names(sweep, key)[cell.cell.at[key]]
+
+
+def _names(sweep: Sweep, key: str) -> dict[str, str]:
+    """Return the name of each value of ``key`` in a sentence."""
+    return naming.of_values(key, next(axis.values for axis in sweep.swept() if axis.key == key))
+
+
+def _groups(sweep: Sweep) -> list[list[Values]]:
+    """Return the cells that differ in one axis only, at each place of the other axes."""
+    groups: dict[tuple[str, ...], list[Values]] = {}
     for cell in sweep.cells:
-        others = {other: value for other, value in cell.cell.at.items() if other != key}
-        place = ", ".join(f"{names[other]} {short[other][value]}" for other, value in others.items())
-        cells_by_place.setdefault(place, []).append(cell)
-    return by_place(sweep.shown(), cells_by_place, lambda cell: compared[cell.cell.at[key]], names[key])
+        if sweep.swept() and cell.error is None:
+            place = tuple(value for key, value in cell.cell.at.items() if key != _axis(sweep))
+            groups.setdefault(place, []).append(cell)
+    return list(groups.values())
+
+
+def _widest(sweep: Sweep) -> list[Values]:
+    """Return the cells at the place where the best and the worst differ most by the first metric, in proportion."""
+
+    def spread(cells: list[Values]) -> float:
+        order = sentences.lead(sweep.shown(), cells)
+        if order is None or not order.is_told:
+            return 0.0
+        means = [mean for mean, _ in order.means]
+        return (max(means) - min(means)) / max(map(abs, means)) if any(means) else 0.0
+
+    return max(_groups(sweep), key=spread, default=[])
 
 
 def command(sweep: Sweep, store: str = "") -> str:

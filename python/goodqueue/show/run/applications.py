@@ -6,7 +6,8 @@ from typing import Any
 from goodqueue import traffic
 from goodqueue.record import App
 from goodqueue.record.reading import statistic
-from goodqueue.show.table import Column, Table, count, number
+from goodqueue.show import layout
+from goodqueue.show.table import Column, Table, count, number, short
 
 
 def table(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Table:
@@ -22,14 +23,27 @@ def table(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Tabl
             for place, name in enumerate(column.detail.split()):
                 columns.append(Column(f"{'' if place else column.heading}\n{name} ms"))
                 for row, times in zip(rows, found, strict=False):
-                    row.append(number(statistic(times, name), column.decimals))
+                    row.append(short(statistic(times, name)))
             means.append(f"{column.heading}: {kind.times_are}")
         else:
             columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n"), part.type != "text"))
             for row, value in zip(rows, found, strict=False):
                 row.append(_of_field(part, value))
             means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
-    return Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
+    table = Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
+    return layout.fitted(table, [column.heading for column in _least_first(kind, columns)])
+
+
+def _least_first(kind: traffic.Kind, columns: Sequence[Column]) -> list[Column]:
+    """Return the columns after the first one, the least important first: those of no metric, from the last."""
+    spoken = {measure.path.rpartition(".")[2] for measure in kind.measures} | {"mean"}
+    main = {field.column for field in kind.fields for measure in kind.measures if measure.path == field.key}
+    kept = {f"{column.heading}\n{column.detail}".rstrip("\n") for column in main if column}
+
+    def is_spoken(column: Column) -> bool:
+        return column.heading in kept or column.heading.partition("\n")[2].partition(" ")[0] in spoken
+
+    return sorted(columns[:0:-1], key=is_spoken)
 
 
 def _of_field(part: traffic.Field, value: Any) -> str:

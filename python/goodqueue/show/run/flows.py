@@ -1,10 +1,12 @@
 """The table of a run's flows: one by one, or by kind if there are many."""
 
+from goodqueue import traffic
 from goodqueue._goodqueue import jain
 from goodqueue.record import Delay, Flow, Record
 from goodqueue.record.reading import statistic
+from goodqueue.show import layout
 from goodqueue.show.run import many
-from goodqueue.show.table import Table, count, decimals, number
+from goodqueue.show.table import Table, count, decimals, number, short
 
 MANY = 12
 """If there are more flows than this, they are shown by kind, not one by one."""
@@ -34,17 +36,18 @@ def _flows(record: Record) -> Table:
             "retrans-\nmitted": count(flow.get("retransmitted")),
             "time-\nouts": count(flow.get("timeouts")),
             "loss\n%": number(flow["loss_percent"], 2),
-            **({"jitter\nms": number(flow.get("jitter_rfc3550_ms"), 3)} if has_jitter else {}),
+            **({"jitter\nms": short(flow.get("jitter_rfc3550_ms"))} if has_jitter else {}),
         }
         for flow in flows
     ]
-    return Table.of("Flows", rows, _fairness(record), ("flow", DIRECTION, "cc"))
+    table = Table.of("Flows", rows, _fairness(record), ("flow", DIRECTION, "cc"))
+    return layout.fitted(table, ("RTT ms\np10", "time-\nouts", "\np90"))
 
 
 def rtt_cells(rtt_ms: Delay | None) -> dict[str, str]:
     """Return the cells of a round-trip time."""
-    names = {"RTT\np10 ms": "p10", "\np50 ms": "p50", "\np90 ms": "p90"}
-    return {heading: number(statistic(rtt_ms, name)) for heading, name in names.items()}
+    names = {"RTT ms\np10": "p10", "\np50": "p50", "\np90": "p90"}
+    return {heading: short(statistic(rtt_ms, name)) for heading, name in names.items()}
 
 
 def _by_kind(record: Record) -> Table:
@@ -69,15 +72,18 @@ def _by_kind(record: Record) -> Table:
                 "worst\ntenth": number(many.worst_tenth(goodputs, "high"), digits),
                 "\nleast": number(min(goodputs), digits),
                 "\nmost": number(max(goodputs), digits),
-                "RTT\np50 ms": number(many.median(rtts)),
+                "RTT ms\np50": short(many.median(rtts)),
                 "loss\n%": number(sum(losses) / len(losses) if losses else None, 2),
-                "Jain": number(jain(goodputs), 3),
+                "Jain": number(jain(goodputs) if len(goodputs) > 1 else None, 3),
             }
         )
     title = f"Flows by kind ({len(record['flows'])} flows)"
-    return Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", DIRECTION, "cc"), names=3)
+    table = Table.of(title, rows, [many.TENTH, *_fairness(record)], ("kind", DIRECTION, "cc"), names=3)
+    return layout.fitted(table, ("\nmost", "\nleast", "Jain", "cc"))
 
 
 def _fairness(record: Record) -> list[str]:
-    index = record["fairness"]["jain_goodput"]
-    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if len(record["flows"]) > 1 else []
+    """Return the record's index of the bulk flows in one direction. One flow shares with nobody."""
+    bulk = [flow["direction"] for flow in record["flows"] if flow["kind"] == traffic.BULK]
+    index = record["fairness"]["jain_goodput"] if bulk and bulk.count(bulk[0]) > 1 else None
+    return [] if index is None else [f"Jain's fairness index of goodput: {number(index, 3)}"]

@@ -1,6 +1,7 @@
 """The table of the hosts that a scenario names."""
 
 from goodqueue.record import Record
+from goodqueue.show import layout
 from goodqueue.show.run import flows, queues
 from goodqueue.show.table import Table, number
 
@@ -31,4 +32,4 @@ def tables(record: Record) -> list[Table]:
     index = record["fairness"].get("jain_hosts")
     if index is not None and sum(host["role"] == "host" for host in hosts) > 1:
         notes.append(f"Jain's fairness index of the users' hosts: {number(index, 3)}")
-    return [Table.of("Hosts", rows, notes, ("host", "role"))]
+    return [layout.fitted(Table.of("Hosts", rows, notes, ("host", "role")), ("RTT ms\np10", "\np90"))]

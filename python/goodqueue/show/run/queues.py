@@ -1,18 +1,20 @@
 """Tables of the queues of a run: those of the bottleneck, and those of its other hops."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from goodqueue import hops
 from goodqueue.record import Card, Queue, Record
 from goodqueue.record.reading import statistic
 from goodqueue.scenario import discipline
-from goodqueue.show.table import Table, count, decimals, number, span
+from goodqueue.show import labels, layout
+from goodqueue.show.run import tree
+from goodqueue.show.table import Table, count, number, short, span
 
 
 def table(record: Record) -> Table:
     """Return the table of the bottleneck's queues."""
-    return _queue_table("Queues", record["queues"], "queue")
+    return _queue_table("Queues", record["queues"], "queue", tree.drops(record))
 
 
 def of_hops(record: Record) -> list[Table]:
@@ -31,17 +33,16 @@ def _links(record: Record) -> Table:
     return _queue_table("Hops: links", named, "hop")
 
 
-def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
-    """Return the table of queues by name. ``head`` is the heading of the names."""
-    names = {"delay\nmean": "mean", "\np50": "p50", "\np95": "p95", "\np99": "p99", "\nmax": "max"}
-    digits = decimals(statistic(queue["delay_ms"], name) for queue in named.values() for name in names.values())
+def _queue_table(title: str, named: Mapping[str, Queue], head: str, below: Sequence[str] = ()) -> Table:
+    """Return the table of queues by name. ``head`` is the heading of the names, and ``below`` are further notes."""
+    names = {"delay ms\nmean": "mean", "\np50": "p50", "\np95": "p95", "\np99": "p99", "\nmax": "max"}
     rows = [
         {
             head: name,
-            "qdisc": queue["qdisc"].split(" ")[0],
+            "qdisc": labels.discipline(queue["qdisc"]),
             "used\n%": number(queue["utilisation_percent"]),
             "rate\nMbit/s": number(queue["throughput_mbps"], 2),
-            **{f"{over} ms": number(statistic(queue["delay_ms"], one), digits) for over, one in names.items()},
+            **{over: short(statistic(queue["delay_ms"], name)) for over, name in names.items()},
             "drops\n%": number(queue["drop_percent"], 2),
             "marks\n%": number(queue["mark_percent"], 2),
         }
@@ -49,7 +50,7 @@ def _queue_table(title: str, named: Mapping[str, Queue], head: str) -> Table:
     ]
     notes = [f"{name}: {discipline.shortened(queue['qdisc'])}{_ring(queue)}" for name, queue in named.items()]
     notes += [f"{name}: {card_note(queue['card'])}" for name, queue in named.items() if "card" in queue]
-    return Table.of(title, rows, notes, (head, "qdisc"))
+    return layout.fitted(Table.of(title, rows, [*notes, *below], (head, "qdisc")), ("\nmax", "\np50", "\np99"))
 
 
 def _ring(queue: Queue) -> str:

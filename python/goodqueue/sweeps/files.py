@@ -1,4 +1,4 @@
-"""Writes the files of a sweep, beside the runs in their store: ``STORE/sweeps/<name>-<hash>/``.
+"""The files of a sweep. They are also written beside the runs in their store: ``STORE/sweeps/<name>-<hash>/``.
 
 The hash covers everything that was asked for: the same sweep is written to the same place, and another one beside it.
 """
@@ -57,23 +57,22 @@ def write(store: Store, sweep: Sweep) -> Path:
     return folder
 
 
-def fill(folder: Path, sweep: Sweep) -> None:
-    """Write the same files into any ``folder``. Raises OSError."""
-    _fill(folder, _contents(sweep, as_json(sweep)))
-
-
 def _fill(folder: Path, contents: Mapping[str, bytes]) -> None:
     for file, content in contents.items():
         (folder / file).write_bytes(content)
 
 
 def _contents(sweep: Sweep, data: dict[str, Any]) -> dict[str, bytes]:
-    """Return the files of a sweep by name. ``data`` is what `as_json` made of it."""
-    listed = {"files": ["cells.csv", RESULTS, "runs.parquet", "tables.tex"]}
-    text = json.dumps(data | listed, ensure_ascii=False, indent=1) + "\n"
+    """Return the files of a sweep in its store by name. ``data`` is what `as_json` made of it."""
+    files = of(sweep)
+    text = json.dumps(data | {"files": sorted([RESULTS, *files])}, ensure_ascii=False, indent=1) + "\n"
+    return {**files, RESULTS: text.encode()}
+
+
+def of(sweep: Sweep) -> dict[str, bytes]:
+    """Return the files that stand beside results.json, by name."""
     return {
-        "cells.csv": as_csv(data).encode(),
-        RESULTS: text.encode(),
+        "cells.csv": as_csv(as_json(sweep)).encode(),
         "runs.parquet": _runs(sweep),
         "tables.tex": latex.document(show.tables(sweep)).encode(),
     }
