@@ -1,9 +1,7 @@
 """What ``goodqueue list`` asks."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask.fields import argument
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 
 TOPICS = {
     "qdiscs": "Queue disciplines",
@@ -17,7 +15,7 @@ TOPICS = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class List(Question):
     """List qdiscs, congestion controls, traffic, hops and more.
 

@@ -1,14 +1,12 @@
 """What ``goodqueue import`` and ``goodqueue export`` ask."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, PATHS, whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Import(Question):
     """Read measurements of a real network by Flent, irtt or iperf3.
 
@@ -61,7 +59,7 @@ class Import(Question):
         return Work(f"{len(records)} records", lambda _, store: answer.of_import(self, records, store))
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Export(Question):
     """Write stored runs as Flent's files, or subscribers as tables.
 

@@ -1,15 +1,13 @@
 """What ``goodqueue plot`` asks."""
 
-from dataclasses import dataclass
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, PATHS, TEXTS
 from goodqueue.plot import KINDS
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Plot(Question):
     """Draw a figure of stored results, in forms that papers use. Nothing is run.
 

@@ -1,11 +1,11 @@
 """What ``goodqueue report`` asks."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
-from goodqueue.ask.question import Question, Work
+from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, PATHS
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from goodqueue.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@question
 class Report(Question):
     """Write stored results as one HTML page.
 
