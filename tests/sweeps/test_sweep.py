@@ -384,7 +384,8 @@ def test_a_failure_of_the_place_itself_ends_the_sweep(
 
     monkeypatch.setattr(store.Store, "put", stop)
     found = goodqueue(*GRID, "--store", "st")
-    assert (found.status, found.out, found.err) == (130, "", "goodqueue: interrupted\n")
+    continues = "goodqueue: interrupted; the same command continues it from st\n"
+    assert (found.status, found.out, found.err) == (130, "", continues)
 
 
 def test_each_hands_records_over_and_keeps_none(scenario: Scenario) -> None:

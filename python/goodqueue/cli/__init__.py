@@ -175,8 +175,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = process.give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except MemoryError:
         status = _refuse("found no more memory; accepted: fewer or smaller inputs, or more memory", 2)
-    except KeyboardInterrupt:
-        status = _refuse("interrupted", interrupts.STATUS)
+    except KeyboardInterrupt as ended:
+        status = _refuse(f"interrupted; {ended}" if ended.args else "interrupted", interrupts.STATUS)
     sys.exit(status)
 
 

@@ -65,7 +65,10 @@ def calibrate(
         kept = keeping.Kept(nowhere if store is None else store)
         versions = {one.name: one.version_in_words() for one in there}
         wanted = running.runs(plan, chosen_cells, there, versions, repeats or 1)
-        with terminal.progress(f"{len(wanted)} runs over {len(chosen_cells)} cells") as progress:
+        with (
+            planned.continues(store),
+            terminal.progress(f"{len(wanted)} runs over {len(chosen_cells)} cells") as progress,
+        ):
             results = running.carry_out(plan, wanted, kept, workers or 1, progress)
     found = pages.Calibration(results, there, versions, pages.machine(plan))
     written = None

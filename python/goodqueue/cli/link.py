@@ -62,7 +62,7 @@ def link(
 
     \b
     Examples:
-      goodqueue link --rate 10mbit --rtt 50ms --qdisc fq_codel -- ping -c 3 server
+      goodqueue link --rate 10mbit --rtt 50ms --qdisc fq_codel -- python3 -m http.server -- curl http://server:8000/
       goodqueue link --rate 100mbit --rtt 20ms -- iperf3 -s -1 -- iperf3 -c server -R
       goodqueue link --rate 5mbit --rtt 80ms -- curl -O https://example.com/file
       goodqueue link cell.toml --set bottleneck.qdisc=cake -- chromium

@@ -1,6 +1,7 @@
 """Code that verbs with ``--store`` share: options, checks of what is written, and executing the runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -53,6 +54,17 @@ def check_beside(out: str | None, force: bool, store: str | None) -> bool:
     return True
 
 
+@contextmanager
+def continues(store: str | None) -> Iterator[None]:
+    """Let Ctrl-C within the block say how the work goes on, if the folder ``store`` keeps its runs."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if store is None:
+            raise
+        raise KeyboardInterrupt(f"the same command continues it from {store}") from None
+
+
 def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | None], Made]") -> Made:
     """Return the result of ``work``, with a progress bar called ``label``. It stores its runs in the folder ``store``.
 
@@ -66,7 +78,7 @@ def carry_out(label: str, store: str | None, work: "Callable[[Progress, Store | 
         from goodqueue import store as stores
 
         kept = stores.create(Path(store), origin)
-    with terminal.progress(label) as progress:
+    with continues(store), terminal.progress(label) as progress:
         try:
             return work(progress, kept)
         except OSError as error:
