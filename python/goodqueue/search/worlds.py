@@ -35,6 +35,9 @@ PARTS = (CONSTANT, "bulk", "jitter", "loss", "bursts", "changes")
 
 TRANSFER = "transfer"
 
+SENDING = "link"
+"""The name of the fact whether the link sends steadily or in bursts."""
+
 
 def main_of(numbers: Iterable[Metric]) -> str:
     """Return the kind of the first traffic for conditions about ``numbers``: what measures them, if a search has it."""
@@ -89,7 +92,7 @@ def build(world: World, choose: Choose) -> Scenario:
     bottleneck: dict[str, Any] = {"rate": f"{rate:.6g}mbit", "qdisc": line}
     if world.is_cc and world.takes_buffer[line]:
         bottleneck["buffer"] = {"bdp": _number(choose, bounds["buffer"]), "min_packets": LEAST_PACKETS}
-    if "bursts" not in world.without and _word(choose, "link", ("steady", "bursts")) == "bursts":
+    if "bursts" not in world.without and _word(choose, SENDING, ("steady", "bursts")) == "bursts":
         bottleneck["bursts"] = f"{_number(choose, bounds['bursts']):.6g}ms"
     duration = _number(choose, bounds["duration"])
     tables = [_first(world, choose)]

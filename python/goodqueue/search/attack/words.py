@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from goodqueue.measures.numbers.shares import CONSTANT
 from goodqueue.search.facts import Facts, Value
-from goodqueue.search.worlds import NUMBERS, TRANSFER
+from goodqueue.search.worlds import NUMBERS, SENDING, TRANSFER
 from goodqueue.traffic import BULK
 
 SLOTS = ("second", "third")
@@ -56,7 +56,7 @@ def _link(facts: Facts) -> Iterator[str]:
         yield f"the queue is {facts['qdisc']}"
     if "buffer" in facts:
         yield f"the buffer is {_amount(facts, 'buffer')}"
-    if facts.get("link") == "bursts":
+    if facts.get(SENDING) == "bursts":
         yield f"the link sends in bursts, {_amount(facts, 'bursts')} apart"
 
 
