@@ -35,6 +35,9 @@ PARTS = (CONSTANT, "bulk", "jitter", "loss", "bursts", "changes")
 
 TRANSFER = "transfer"
 
+CROSSING = "wire"
+"""The name of the fact who crosses a wire."""
+
 SENDING = "link"
 """The name of the fact whether the link sends steadily or in bursts."""
 
@@ -188,7 +191,7 @@ def _hops(world: World, choose: Choose, tables: list[dict[str, Any]]) -> list[di
     parts = [part for part in ("jitter", "loss") if part not in world.without]
     if not parts:
         return []
-    crossing = _word(choose, "wire", ("nobody", "all", "first", "others"))
+    crossing = _word(choose, CROSSING, ("nobody", "all", "first", "others"))
     if crossing == "nobody" or (crossing == "others" and len(tables) == 1):
         return []
     wire: dict[str, Any] = {"name": "wire", "kind": "wire"}
