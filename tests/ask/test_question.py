@@ -55,13 +55,15 @@ def asked(question: type[Question], words: list[str]) -> Question:
     return question.read(given)
 
 
+WORDS = {"WHEN": "none"}
+"""Values of fields that take some words only, by metavar."""
+
+
 def sample(field: Field) -> Any:
     """Return a value for a field, as a caller would give it."""
     if field.of_scenario is not None:
         return dict.fromkeys(field.of_scenario.keys() - {"ecn"}, "1")  # a flag
-    if field.metavar == "WHEN":  # one of a few words
-        return "none"
-    value = SAMPLES.get(field.reader.accepts, "a=b,c d")
+    value = WORDS.get(field.metavar) or SAMPLES.get(field.reader.accepts, "a=b,c d")
     return [value] if field.reader.repeats else value
 
 

@@ -80,6 +80,9 @@ SAID = (130, "", "goodqueue: interrupted\n")
 CONTINUES = (130, "", "goodqueue: interrupted; the same command continues it from st\n")
 """What a command says whose runs are kept in the store ``st``."""
 
+CONTINUES = (130, "", "goodqueue: interrupted; the same command continues it from st\n")
+"""What a command says whose runs are kept in the store ``st``."""
+
 
 def test_a_recording_is_interrupted(here: Path) -> None:
     with command("record", "codel", "--packets", "10000000", "--out", "x.csv.gz") as process:

@@ -35,6 +35,12 @@ PARTS = (CONSTANT, "bulk", "jitter", "loss", "bursts", "changes")
 
 TRANSFER = "transfer"
 
+CROSSING = "wire"
+"""The name of the fact who crosses a wire."""
+
+SENDING = "link"
+"""The name of the fact whether the link sends steadily or in bursts."""
+
 
 def main_of(numbers: Iterable[Metric]) -> str:
     """Return the kind of the first traffic for conditions about ``numbers``: what measures them, if a search has it."""
@@ -89,7 +95,7 @@ def build(world: World, choose: Choose) -> Scenario:
     bottleneck: dict[str, Any] = {"rate": f"{rate:.6g}mbit", "qdisc": line}
     if world.is_cc and world.takes_buffer[line]:
         bottleneck["buffer"] = {"bdp": _number(choose, bounds["buffer"]), "min_packets": LEAST_PACKETS}
-    if "bursts" not in world.without and _word(choose, "link", ("steady", "bursts")) == "bursts":
+    if "bursts" not in world.without and _word(choose, SENDING, ("steady", "bursts")) == "bursts":
         bottleneck["bursts"] = f"{_number(choose, bounds['bursts']):.6g}ms"
     duration = _number(choose, bounds["duration"])
     tables = [_first(world, choose)]
@@ -185,7 +191,7 @@ def _hops(world: World, choose: Choose, tables: list[dict[str, Any]]) -> list[di
     parts = [part for part in ("jitter", "loss") if part not in world.without]
     if not parts:
         return []
-    crossing = _word(choose, "wire", ("nobody", "all", "first", "others"))
+    crossing = _word(choose, CROSSING, ("nobody", "all", "first", "others"))
     if crossing == "nobody" or (crossing == "others" and len(tables) == 1):
         return []
     wire: dict[str, Any] = {"name": "wire", "kind": "wire"}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from goodqueue.measures.numbers.shares import CONSTANT
 from goodqueue.search.facts import Facts, Value
-from goodqueue.search.worlds import NUMBERS, TRANSFER
+from goodqueue.search.worlds import CROSSING, NUMBERS, SENDING, TRANSFER
 from goodqueue.traffic import BULK
 
 SLOTS = ("second", "third")
@@ -13,7 +13,7 @@ SLOTS = ("second", "third")
 
 CODEPOINTS = {"ect0": "ECT(0)", "ect1": "ECT(1)"}
 
-CROSSING = {"all": "all traffic crosses", "first": "the first flows cross", "others": "all but the first flows cross"}
+WHO = {"all": "all traffic crosses", "first": "the first flows cross", "others": "all but the first flows cross"}
 
 
 AMOUNTS = re.compile(r"jitter|loss|bursts|.*\.(share|lasts|flows|rtt|at|factor)")
@@ -56,7 +56,7 @@ def _link(facts: Facts) -> Iterator[str]:
         yield f"the queue is {facts['qdisc']}"
     if "buffer" in facts:
         yield f"the buffer is {_amount(facts, 'buffer')}"
-    if facts.get("link") == "bursts":
+    if facts.get(SENDING) == "bursts":
         yield f"the link sends in bursts, {_amount(facts, 'bursts')} apart"
 
 
@@ -90,11 +90,11 @@ def _other(facts: Facts, slot: str) -> Iterator[str]:
 
 def _wire(facts: Facts) -> Iterator[str]:
     """Yield what crosses a wire, and what the wire does to it. Without a kind it has jitter, or its loss is a fact."""
-    if (crossing := str(facts.get("wire"))) not in CROSSING:
+    if (crossing := str(facts.get(CROSSING))) not in WHO:
         return
     kind = facts.get("wire.kind", "loss" if "loss" in facts else "jitter")
     does = [f"{name} of {_amount(facts, name)}" for name in ("jitter", "loss") if kind in (name, "both")]
-    yield f"{CROSSING[crossing]} a wire with {' and '.join(does)}"
+    yield f"{WHO[crossing]} a wire with {' and '.join(does)}"
 
 
 def _changes(facts: Facts) -> Iterator[str]:
