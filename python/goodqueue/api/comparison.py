@@ -86,7 +86,7 @@ class Comparison(showing.Shown):
     @property
     def findings(self) -> list[str]:
         """The main findings, in sentences: the best and the worst qdisc by what a person feels."""
-        return tabled.findings(self.result)
+        return [*tabled.not_done(self.result), *tabled.findings(self.result)]
 
     def values(self, metric: str) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
         """Return the numbers of one metric, shape ``(qdiscs, seeds)``. A missing number is NaN.
@@ -213,7 +213,8 @@ class Comparison(showing.Shown):
     def _parts(self) -> Sequence[Part]:
         result = self.result
         tables = [*tabled.tables(result), *tabled.difference_tables(result)]
-        return [describe.whole(result.scenario), *tables, *tabled.findings(result), *tabled.certainty(result)]
+        said_first = [describe.whole(result.scenario), *tabled.not_done(result)]
+        return [*said_first, *tables, *tabled.findings(result), *tabled.certainty(result)]
 
 
 def _name(result: comparing.Comparison, entry: Entry) -> str:

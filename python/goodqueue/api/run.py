@@ -17,7 +17,7 @@ from goodqueue.plot import stored
 from goodqueue.plot.stored import Group
 from goodqueue.record import App, Flow, Queue, Record, Scenario
 from goodqueue.runs import question
-from goodqueue.show import describe
+from goodqueue.show import describe, undone
 from goodqueue.show.answer import Answer, Part
 from goodqueue.show.run import run_tables
 from goodqueue.store import columns
@@ -176,7 +176,7 @@ class Run(showing.Shown):
         return Group(self.name, [self.record])
 
     def _parts(self) -> Sequence[Part]:
-        return [describe.run(self.name, self.record), *run_tables(self.record)]
+        return [describe.run(self.name, self.record), *undone.of_run(self.record), *run_tables(self.record)]
 
 
 def _array(values: Sequence[float | None]) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":

@@ -240,11 +240,13 @@ def _show(end: "End") -> None:
     from json import loads
 
     from goodqueue.record import Record
-    from goodqueue.show import describe, terminal
+    from goodqueue.show import describe, terminal, undone
     from goodqueue.show.run import run_tables
 
     record: Record = loads(end.record)
     terminal.say()
+    for sentence in undone.of_run(record):
+        terminal.say(sentence)
     for table in run_tables(record):
         terminal.print_table(table)
     if "live" in record:

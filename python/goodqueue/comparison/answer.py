@@ -25,6 +25,7 @@ def of(comparison: Comparison, question: Compare) -> Answer:
 
 def _parts(comparison: Comparison, question: Compare) -> Iterator[Part]:
     yield describe.whole(comparison.scenario)
+    yield from tables.not_done(comparison)
     yield from tables.tables(comparison)
     for direction in comparison.loaded():
         runs = [

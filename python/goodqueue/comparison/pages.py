@@ -85,7 +85,7 @@ def page(comparison: Comparison, drawn: list[Figure], command: str, scenario: st
         [
             Text(describe.whole(comparison.scenario), "lead"),
             Code(command, wraps=True),
-            Findings(tables.findings(comparison)),
+            Findings([*tables.not_done(comparison), *tables.findings(comparison)]),
             Section("Figures", drawn),
             Section("Results", [*tables.full_tables(comparison), *certainty, *tables.difference_tables(comparison)]),
             Section("The experiment", experiment),

@@ -9,7 +9,7 @@ from goodqueue.measures import metrics
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
-from goodqueue.show import metric_columns
+from goodqueue.show import metric_columns, undone
 from goodqueue.show.findings import sentences
 from goodqueue.show.labels import directions
 from goodqueue.show.table import Column, Table, number, plus_minus
@@ -129,6 +129,11 @@ def _differences(
 def findings(comparison: Comparison) -> list[str]:
     """Return the main findings in sentences: the best and the worst discipline by each metric."""
     return sentences(comparison.shown(), comparison.entries, lambda entry: entry.label)
+
+
+def not_done(comparison: Comparison) -> list[str]:
+    """Return sentences on what never started or had not ended, which no time in a table shows."""
+    return undone.of_many(comparison.entries, lambda one: one.label)
 
 
 def certainty(comparison: Comparison) -> list[str]:

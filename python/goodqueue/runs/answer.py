@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from goodqueue.files import output
 from goodqueue.record import Record
-from goodqueue.show import describe
+from goodqueue.show import describe, undone
 from goodqueue.show.answer import Answer, Distributions, Part
 from goodqueue.show.run import run_tables
 
@@ -24,6 +24,7 @@ def of(name: str, text: str, trace: str | None, written: str | None) -> Answer:
 
 def _parts(name: str, record: Record) -> Iterator[Part]:
     yield describe.run(name, record)
+    yield from undone.of_run(record)
     yield from run_tables(record)
     delays = [
         (direction, [value for value in queue["delay_percentiles_ms"] or () if value is not None])

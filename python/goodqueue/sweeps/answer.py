@@ -35,5 +35,6 @@ def of(sweep: Sweep, question: Question, store: Store | None, computed: int) -> 
 def parts(sweep: Sweep, has_effect: bool = False) -> Iterator[Part]:
     """Yield what a person sees. Effect sizes are shown if it ``has_effect``."""
     yield show.describe(sweep)
+    yield from show.not_done(sweep)
     yield from show.tables(sweep, has_effect)
     yield from show.certainty(sweep)

@@ -4,7 +4,7 @@ from goodqueue import options
 from goodqueue.measures import FIRST_SEED
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
-from goodqueue.show import metric_columns
+from goodqueue.show import metric_columns, undone
 from goodqueue.show.findings import sentences
 from goodqueue.show.table import Column, Table, number
 from goodqueue.sweeps.grid import MIX, QDISC
@@ -83,7 +83,13 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst cell by each metric, if there are several."""
-    return sentences(sweep.shown(), sweep.cells, lambda cell: _cell_name(sweep, cell), "cell")
+    best_and_worst = sentences(sweep.shown(), sweep.cells, lambda cell: _cell_name(sweep, cell), "cell")
+    return [*not_done(sweep), *best_and_worst]
+
+
+def not_done(sweep: Sweep) -> list[str]:
+    """Return sentences on what never started or had not ended, which no time in a table shows."""
+    return undone.of_many(sweep.cells, lambda cell: _cell_name(sweep, cell))
 
 
 def _cell_name(sweep: Sweep, cell: Values) -> str:

@@ -80,4 +80,4 @@ def _by_kind(record: Record) -> Table:
 
 def _fairness(record: Record) -> list[str]:
     index = record["fairness"]["jain_goodput"]
-    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if len(record["flows"]) > 1 else []
+    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if index is not None else []
