@@ -59,8 +59,8 @@ fn a_link_of_half_the_rate_stalls_it_for_half_of_the_time() {
     assert!((video.played_ms + video.stalled_ms - 300_000.0).abs() < 0.01, "no time is lost: {video:?}");
 }
 
-/// A segment of the lowest rate, 86.25 kB, takes more than 23 s at 30 kbit/s. A player that waited for 20 s has no rate:
-/// it would be wrong to take the one that it asked for.
+/// A segment of the lowest rate, 86.25 kB, takes more than 23 s at 30 kbit/s. A player that waited for 20 s has no
+/// rate: it would be wrong to take the one that it asked for.
 #[test]
 fn a_video_that_never_starts_has_no_rate_and_waits() {
     let record = run(&scenario(30, 20, &json!({})));
