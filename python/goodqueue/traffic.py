@@ -41,7 +41,7 @@ class Measure:
     path: str
     """Its path in the kind's part of the record: ``mos``, ``rtt_ms.p95``."""
     sum: str
-    """``mean`` or ``total`` over the flows, or ``share_of_time``: the mean, in percent of the measured time."""
+    """``mean`` or ``total`` over the flows, or ``share_of_time``: the total, in percent of it and of ``played_ms``."""
     label: str
     unit: str
     better: str
@@ -49,6 +49,7 @@ class Measure:
     detail: str
     decimals: int | None
     is_main: bool
+    hides_zero: bool
     note: str
     scale: tuple[float, float] | None
     sentence: tuple[str, str, str]
@@ -91,6 +92,12 @@ class Kind:
     """Its keys in addition to those of all kinds, in the format of `_goodqueue.traffic_kinds`."""
     plural: str
     """The plural name of its flows. Empty if it measures nothing."""
+    things: str
+    """What ``never_started`` and ``unfinished`` of its applications count, in the plural."""
+    is_one_per_flow: bool
+    """Whether each flow is one of these things."""
+    ended: str
+    """The field with the number of these things that ended. Empty: they have no end, so none is unfinished."""
     fields: tuple[Field, ...]
     measures: tuple[Measure, ...]
     times: str

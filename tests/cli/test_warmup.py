@@ -69,10 +69,26 @@ def ended() -> Record:
     return running.one(tomllib.loads(asked(SHORT)))
 
 
-def test_a_transfer_that_is_still_tried_has_not_ended(ended: Record) -> None:
+def older(record: Record) -> Record:
+    """Return a copy of ``record`` as it was before applications counted what is undone."""
+    copied = copy.deepcopy(record)
+    for app in copied["apps"]:
+        del app["never_started"], app["unfinished"]
+    return copied
+
+
+@pytest.mark.parametrize("undone", ["never_started", "unfinished"])
+def test_a_transfer_that_is_undone_has_not_ended(ended: Record, undone: str) -> None:
     assert warmup.notes(ended) == [f"short/0: {ENDED}"]
+    cut = copy.deepcopy(ended)
+    cut["apps"][0][undone] = 1  # type: ignore[literal-required]
+    assert warmup.notes(cut) == [f"short/0: {BEGAN}"]
+
+
+def test_a_transfer_that_is_still_tried_has_not_ended(ended: Record) -> None:
+    assert warmup.notes(older(ended)) == [f"short/0: {ENDED}"]
     for key in ("bytes_sent", "retransmitted", "timeouts"):
-        tried = copy.deepcopy(ended)
+        tried = older(ended)
         tried["flows"][0][key] = 1  # type: ignore[literal-required]
         assert warmup.notes(tried) == [f"short/0: {BEGAN}"], key
         tried["flows"][0][key] = None  # type: ignore[literal-required]
@@ -80,6 +96,6 @@ def test_a_transfer_that_is_still_tried_has_not_ended(ended: Record) -> None:
 
 
 def test_a_silence_that_a_timer_may_outlast_proves_no_end(ended: Record) -> None:
-    soon = copy.deepcopy(ended)
+    soon = older(ended)
     soon["scenario"]["duration"] = "11s"  # 7 s are measured, of which 4 + 3 may pass before the next retransmission
     assert warmup.notes(soon) == [f"short/0: {BEGAN}"]

@@ -307,8 +307,10 @@ def test_jain_is_that_of_the_bulk_flows_down(record: Record) -> None:
     down, up = numbers.find(["jain_goodput", "up_jain_goodput"])
     assert down.pick(mixed) == record["fairness"]["jain_goodput"], "there is one definition, the record's"
     assert down.pick(mixed) == pytest.approx(sum(bulk) ** 2 / len(bulk) / sum(x * x for x in bulk), abs=1e-6)
-    assert up.pick(mixed) == 1.0
-    idle = mixed | {"flows": [*mixed["flows"], {**mixed["flows"][-1], "kind": "bulk", "bytes_sent": 0}]}
+    assert up.pick(mixed) is None, "one flow shares with nobody"
+    two = mixed | {"flows": [*mixed["flows"], mixed["flows"][-1]]}
+    assert up.pick(two) == 1.0
+    idle = two | {"flows": [*two["flows"], {**mixed["flows"][-1], "bytes_sent": 0, "timeouts": 0}]}
     assert up.pick(idle) == 1.0, "a flow that sent nothing while measuring has no share"
     nothing: Any = record | {"flows": []}
     assert down.pick(nothing) is None

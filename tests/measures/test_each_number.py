@@ -48,7 +48,7 @@ KINDS: list[dict[str, Any]] = [
     {"kind": "video"},
     {"kind": "rpm"},
 ]
-"""Traffic that measures something. QUIC's stacks are another package, so its two numbers are only refused here."""
+"""Traffic that measures something. QUIC's stacks are another package, so its numbers are only refused here."""
 
 LINE = "pfifo limit 60"
 BURST = {"kind": "cbr", "rate": "30mbit", "start": "2s", "stop": "3s"}
@@ -58,7 +58,7 @@ LINK: Scenario = {
     "bottleneck": {"rate": "20mbit", "qdisc": LINE},
     "path": {"rtt": "20ms"},
     "series": {"interval": "100ms"},
-    "traffic": [{"kind": "bulk", "count": 2}, {"kind": "bulk", "direction": "up"}, BURST, *KINDS],
+    "traffic": [{"kind": "bulk", "count": 2}, {"kind": "bulk", "direction": "up", "count": 2}, BURST, *KINDS],
 }
 SCENARIOS: dict[str, Scenario] = {
     "all kinds of traffic": LINK,
@@ -115,7 +115,7 @@ def test_a_number_needs_what_a_run_must_have_to_show_it(name: str) -> None:
 def test_each_number_is_shown_by_a_scenario_and_refused_for_another() -> None:
     everywhere = set.intersection(*(set(shown(name)) for name in SCENARIOS))
     nowhere = set(numbers.by_key()).difference(*(shown(name) for name in SCENARIOS))
-    assert nowhere == {"quic_rtt_p95_ms", "quic_marks_heard"}
+    assert nowhere == {"quic_rtt_p95_ms", "quic_marks_heard", "quic_never_started", "quic_unfinished"}
     assert all(not numbers.by_key()[key].needs for key in everywhere)
 
 
@@ -205,6 +205,7 @@ def test_an_attack_takes_each_number_or_says_what_its_scenarios_lack() -> None:
     shows = {
         *shown("one flow and a burst"),
         "share",
+        "jain_goodput",
         *(one.key for one in metrics.METRICS if one.app == worlds.TRANSFER),
     }
     for key in numbers.by_key():

@@ -259,7 +259,7 @@ def concepts() -> dict[Path, str]:
             kind, measure = measures[metric.key]
             field, _, statistic = measure.path.partition(".")
             words = next((one.help for one in kind.fields if one.key == field), kind.times_are)
-            about = f"`{statistic}` of: {words}" if statistic else words
+            about = f"`{statistic}` of: {words}" if statistic else measure.note if measure.hides_zero else words
             of = f"`{kind.name}`, {reference.SUMS[measure.sum]}"
         else:
             about, of = f"{metric.label}, as [above](#the-queue-and-the-link)", "one direction"

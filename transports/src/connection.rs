@@ -24,7 +24,7 @@ pub(crate) struct Connection {
     pub(crate) is_ecn: bool,
     pub(crate) dscp: u8,
     /// The size of its transfer, if it has one.
-    size: Option<u64>,
+    pub(crate) size: Option<u64>,
     pub(crate) app: App,
     /// The client and the server, from the start on.
     pub(crate) peers: Option<[Box<dyn Peer>; 2]>,

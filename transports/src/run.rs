@@ -7,7 +7,7 @@ use goodqueue_bottleneck::observing::SharedObserver;
 use goodqueue_bottleneck::{Bottleneck, Datagram, Direction, Error, Record, Scenario, ScenarioError};
 use goodqueue_hosts::probe::jain;
 use goodqueue_hosts::traffic::kind::Make;
-use goodqueue_netsim::record::AppRecord;
+use goodqueue_netsim::record::{AppRecord, FlowRecord};
 use goodqueue_units::Ecn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -295,7 +295,7 @@ impl Run {
             if let Some(flow) = record.flows.iter_mut().find(|flow| flow.name == connection.name) {
                 flow.cc = Some(format!("{} {}", connection.stack.name(), connection.cc));
                 flow.rtt_ms = result.rtt_ms;
-                flow.retransmitted = result.packets_lost;
+                flow.retransmitted = Some(result.packets_lost);
                 flow.timeouts = None;
                 flow.completion_ms = result.completion_ms;
             }
@@ -308,7 +308,8 @@ impl Run {
             }
             let kind = record.scenario.traffic.iter().map(|traffic| traffic.kind);
             if let Some(kind) = kind.into_iter().find(|kind| matches!(kind.make, Make::Endpoints)) {
-                record.apps.push(AppRecord { name: connection.name.clone(), kind, result: Arc::new(result) });
+                let undone = result.undone(connection.size.is_some());
+                record.apps.push(AppRecord::new(connection.name.clone(), kind, undone, Arc::new(result)));
             }
         }
         record.apps.sort_by_key(|app| self.order.get(&app.name).copied());
@@ -316,14 +317,16 @@ impl Run {
         record
     }
 
-    /// Sets Jain's index of `record`: connections count as bulk flows do. A bulk flow that sent nothing does not count.
+    /// Sets Jain's index of `record`: connections count as bulk flows do. A bulk flow that sent nothing, and
+    /// waited for nothing, does not count: it was not there.
     fn share(&self, record: &mut Record) {
         let is_quic = |name: &str| self.connections.iter().any(|connection| connection.name == name);
         let all = record.flows.iter().filter(|flow| is_quic(&flow.name) || flow.kind == "bulk");
         let first = all.clone().next().map(|flow| flow.direction);
-        let flows = all.filter(|flow| Some(flow.direction) == first && flow.bytes_sent != Some(0));
+        let was_there = |flow: &FlowRecord| flow.bytes_sent != Some(0) || flow.timeouts > Some(0);
+        let flows = all.filter(|flow| Some(flow.direction) == first && was_there(flow));
         let (goodputs, losses): (Vec<f64>, Vec<f64>) =
-            flows.map(|flow| (flow.goodput_mbps, flow.loss_percent)).unzip();
+            flows.map(|flow| (flow.goodput_mbps, flow.loss_percent.unwrap_or_default())).unzip();
         record.fairness.jain_goodput = jain(&goodputs);
         record.fairness.jain_drops = jain(&losses);
     }

@@ -138,6 +138,8 @@ export interface QueueSeries {
 export interface App {
   name: string;
   kind: string;
+  never_started?: number;
+  unfinished?: number;
   completion_ms?: Delay | null;
   count?: number;
   completed?: number;
@@ -145,6 +147,8 @@ export interface App {
   delay_ms?: Delay | null;
   stalls?: number;
   stalled_ms?: number;
+  played_ms?: number;
+  start_ms?: number | null;
   rtt_ms?: Delay | null;
   sent?: number;
   received?: number;
@@ -156,6 +160,8 @@ export interface App {
   rate_mbps?: number | null;
   rate_percentiles_mbps?: (number | null)[] | null;
   frame_delay_ms?: Delay | null;
+  frames?: number;
+  frames_completed?: number;
   ramp_up_percent?: number | null;
   load_ms?: Delay | null;
   connections?: number;
@@ -165,16 +171,16 @@ export interface App {
   response_percentiles_ms?: (number | null)[] | null;
   page_ms?: Delay | null;
   pages?: number;
+  pages_completed?: number;
   response_bytes?: number;
   timeout_percent?: number | null;
   lost_syn_percent?: number | null;
   lossy_windows?: number | null;
   multi_loss_window_percent?: number | null;
+  responses?: number;
   switches?: number;
   segments?: number;
   segment_ms?: Delay | null;
-  played_ms?: number;
-  start_ms?: number | null;
   rpm?: number | null;
   in_words?: string | null;
   foreign_rpm?: number | null;
@@ -186,6 +192,7 @@ export interface App {
   own_ms?: number | null;
   self_ms?: Delay | null;
   load_mbps?: number;
+  probes?: number;
   foreign_probes?: number;
   self_probes?: number;
   test_s?: number;
@@ -273,7 +280,7 @@ export interface Host {
   flows: number;
   goodput_mbps: { down: number | null; up: number | null };
   rtt_ms: Delay | null;
-  loss_percent: number;
+  loss_percent: number | null;
   card?: Card;
 }
 
@@ -287,12 +294,12 @@ export interface Flow {
   rtt_ms?: Delay | null;
   bytes_sent: number | null;
   bytes_retrans: number | null;
-  retransmitted?: number;
+  retransmitted?: number | null;
   timeouts?: number | null;
   tlp_probes: number | null;
   spurious_retransmissions: number | null;
   undos: number | null;
-  loss_percent: number;
+  loss_percent: number | null;
   completion_ms: number | null;
   goodput_5s_mbps?: Quantiles | null;
 }

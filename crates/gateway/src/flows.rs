@@ -216,16 +216,12 @@ impl Flow {
             rtt_ms: half.rtt.summary(),
             bytes_sent: is_tcp.then_some(half.sent_bytes),
             bytes_retrans: is_tcp.then_some(half.resent_bytes),
-            retransmitted: half.resent,
+            retransmitted: is_tcp.then_some(half.resent),
             timeouts: None,
             tlp_probes: None,
             spurious_retransmissions: None,
             undos: None,
-            loss_percent: rounded(if half.offered > 0 {
-                100.0 * lost as f64 / half.offered as f64
-            } else {
-                0.0
-            }),
+            loss_percent: (half.offered > 0).then(|| rounded(100.0 * lost as f64 / half.offered as f64)),
             completion_ms: None,
             goodput_5s_mbps: None,
         }
@@ -294,11 +290,11 @@ mod tests {
         }
         let all = flows.records(|_, _| 0);
         let one = &all[0];
-        assert_eq!((all.len(), one.direction, one.retransmitted), (1, down, 1));
+        assert_eq!((all.len(), one.direction, one.retransmitted), (1, down, Some(1)));
         assert_eq!(one.name, "tcp 10.0.0.1:5000 > 10.0.0.2:80");
         let rtt = one.rtt_ms.unwrap();
         assert_eq!((rtt.min, rtt.max), (50.0, 50.0));
-        assert_eq!(one.loss_percent, 33.333333);
+        assert_eq!(one.loss_percent, Some(33.333333));
         // Counting starts at the first ACK, so that a connection older than the path counts right. The rest is 1000
         // bytes in 225 ms.
         assert_eq!(one.goodput_mbps, rounded(1000.0 * 8e-6 / 0.225));

@@ -48,7 +48,7 @@ impl Serialize for Field {
         let word = match self.shape {
             Shape::Nullable(Shape::Part(_)) => "times",
             Shape::Nullable(Shape::List(_)) => "percentiles",
-            Shape::Nullable(Shape::Text) => "text",
+            Shape::Text | Shape::Nullable(Shape::Text) => "text",
             Shape::Count => "count",
             _ => "number",
         };

@@ -292,6 +292,11 @@ impl App {
         self.program.result(now)
     }
 
+    /// Returns what the application was asked for and has not done.
+    pub(crate) fn undone(&self) -> result::Undone {
+        self.program.undone()
+    }
+
     /// Keeps what the application does from now on, for the time series.
     pub(crate) fn log(&mut self) {
         self.program.log();

@@ -181,6 +181,15 @@ impl Flow {
         }
     }
 
+    /// Returns what its kind was asked for and has not done, if it measures.
+    pub(crate) fn undone(&self) -> Option<result::Undone> {
+        match &self.source {
+            Source::App(app) => Some(app.undone()),
+            Source::Isochronous(source) => Some(source.undone()),
+            Source::Bulk(_) | Source::Outside { .. } => None,
+        }
+    }
+
     /// Begins to keep the time series of its kind.
     pub(crate) fn log(&mut self) {
         match &mut self.source {

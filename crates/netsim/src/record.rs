@@ -181,12 +181,13 @@ impl Simulation {
             rtt_ms,
             bytes_sent: tcp.then_some(measured.sent_bytes),
             bytes_retrans: tcp.then_some(measured.retransmitted_bytes),
-            retransmitted: measured.retransmitted,
-            timeouts: Some(measured.timeouts),
+            retransmitted: tcp.then_some(measured.retransmitted),
+            timeouts: tcp.then_some(measured.timeouts),
             tlp_probes: tcp.then_some(measured.tlp_probes),
             spurious_retransmissions: tcp.then_some(measured.spurious_retransmissions),
             undos: tcp.then_some(measured.undos),
-            loss_percent: percent(measured.fates.dropped, measured.fates.offered),
+            loss_percent: (measured.fates.offered > 0)
+                .then(|| percent(measured.fates.dropped, measured.fates.offered)),
             completion_ms: flow.result(self.now).and_then(|result| result.completion_ms()),
             goodput_5s_mbps: flow.bins.quantiles(),
         }
@@ -195,7 +196,7 @@ impl Simulation {
     /// Returns the measurements of flow `id` as an application, if it has any.
     fn app_record(&self, id: FlowId) -> Option<AppRecord> {
         let flow = &self.flows[id];
-        Some(AppRecord { name: flow.name.clone(), kind: flow.kind, result: flow.result(self.now)? })
+        Some(AppRecord::new(flow.name.clone(), flow.kind, flow.undone()?, flow.result(self.now)?))
     }
 
     fn fairness(&self, hosts: &[HostRecord]) -> Fairness {

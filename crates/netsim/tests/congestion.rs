@@ -112,7 +112,7 @@ fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little()
         assert!((0.5..2.0).contains(&ratio), "{cc} in {qdisc}: {ratio}");
         // Queueing in both directions, with the transmission of 0.3 ms and that of the ACKs.
         assert!(waits[0] < 2.0, "{cc} in {qdisc}: {:?}", l4s.rtt_ms);
-        assert!(l4s.loss_percent < 0.01, "{cc} in {qdisc}: {}", l4s.loss_percent);
+        assert!(l4s.loss_percent.unwrap() < 0.01, "{cc} in {qdisc}: {:?}", l4s.loss_percent);
     }
 }
 

@@ -152,7 +152,7 @@ fn ecn_marks_instead_of_dropping() {
     let record = run(&scenario("codel ecn", json!([{"kind": "bulk", "ecn": true}])));
     assert!(record.queues.down.packets.marked > 0, "{:?}", record.queues.down);
     assert_eq!(record.queues.down.packets.dropped, 0, "{:?}", record.queues.down);
-    assert_eq!(record.flows[0].retransmitted, 0);
+    assert_eq!(record.flows[0].retransmitted, Some(0));
 }
 
 #[test]
@@ -321,7 +321,7 @@ fn no_flow_loses_more_than_it_sends() {
         scenario("pfifo limit 20", json!([{"kind": "bulk", "count": 200, "start_spread": "100ms"}]));
     crowd["warmup"] = json!("0s");
     for flow in run(&crowd).flows {
-        assert!(flow.loss_percent <= 100.0, "{flow:?}");
+        assert!(flow.loss_percent <= Some(100.0), "{flow:?}");
     }
 }
 
@@ -331,7 +331,7 @@ fn pings_under_way_are_not_lost_and_echoes_from_before_do_not_count() {
     calm["path"]["rtt"] = json!("400ms");
     let record = run(&calm);
     assert_eq!((ping(&record).sent, ping(&record).received), (150, 146), "four are under way at the end");
-    assert_eq!(ping(&record).loss_percent, 0.0);
+    assert_eq!(ping(&record).loss_percent, Some(0.0));
     // The ping ends before the warm-up does: nothing was measured, whatever returns later.
     let mut early = calm.clone();
     early["traffic"][0]["stop"] = json!("4.9s");
@@ -366,7 +366,7 @@ fn goodput_bins_and_fairness_leave_out_the_time_that_a_flow_was_not_there() {
     let record = run(&late);
     assert!(record.flows[0].goodput_5s_mbps.unwrap().p10 > 5.0, "{:?}", record.flows[0]);
     assert!(record.flows[1].goodput_5s_mbps.is_none(), "{:?}", record.flows[1]);
-    assert_eq!(record.fairness.jain_goodput, Some(1.0), "one flow shares with nobody");
+    assert_eq!(record.fairness.jain_goodput, None, "one flow shares with nobody");
 }
 
 /// An observer that asserts that time never goes back.

@@ -27,7 +27,7 @@ fn found(record: &Record) -> (VideoResult, &VideoSeries) {
 fn the_throughput_rule_takes_what_the_link_carries() {
     let record = run(&scenario(5_000, 60, &json!({"rule": "throughput"})));
     let (video, series) = found(&record);
-    assert_eq!((video.stalls, video.stalled_ms), (0, 0.0));
+    assert_eq!((video.stalls, Some(video.stalled_ms)), (0, video.start_ms), "it waits for the start alone");
     assert_eq!(series.rate_mbps[0], 0.23, "nothing is known before the first segment");
     assert!(series.rate_mbps[5..].iter().all(|mbps| *mbps == 2.962), "{:?}", series.rate_mbps);
     assert!(series.buffer_s.iter().all(|level| *level <= 25.0), "the buffer holds no more");
@@ -56,11 +56,27 @@ fn a_link_of_half_the_rate_stalls_it_for_half_of_the_time() {
         video.stalls + 2 >= video.segments && video.stalls <= video.segments,
         "one stall per segment: {video:?}"
     );
-    let start = video.start_ms.unwrap();
-    assert!(
-        (start + video.played_ms + video.stalled_ms - 300_000.0).abs() < 0.01,
-        "no time is lost: {video:?}"
-    );
+    assert!((video.played_ms + video.stalled_ms - 300_000.0).abs() < 0.01, "no time is lost: {video:?}");
+}
+
+/// A segment of the lowest rate, 86.25 kB, takes more than 23 s at 30 kbit/s. A player that waited for 20 s has no
+/// rate: it would be wrong to take the one that it asked for.
+#[test]
+fn a_video_that_never_starts_has_no_rate_and_waits() {
+    let record = run(&scenario(30, 20, &json!({})));
+    let (video, _) = found(&record);
+    assert_eq!((video.segments, video.completed, video.rate_mbps, video.start_ms), (1, 0, None, None));
+    assert_eq!((video.stalls, video.stalled_ms, video.played_ms), (1, 20_000.0, 0.0));
+    assert_eq!((record.apps[0].never_started, record.apps[0].unfinished), (1, 0));
+}
+
+/// A video of 60 s in a run of 20 s has started, and has not ended. Without a length it has no end.
+#[test]
+fn a_video_with_a_length_that_is_cut_is_unfinished() {
+    for (more, unfinished) in [(json!({"length": "60s"}), 1), (json!({"length": "10s"}), 0), (json!({}), 0)] {
+        let record = run(&scenario(5_000, 20, &more));
+        assert_eq!((record.apps[0].never_started, record.apps[0].unfinished), (0, unfinished), "{more}");
+    }
 }
 
 /// 10 s are four segments of 3 s. After the last one the connection closes, and an empty buffer is no stall.

@@ -26,7 +26,7 @@ use crate::heeding::{Heeding, Opened};
 use crate::simulation::Simulation;
 use goodqueue_hosts::keys::KeyDoc;
 use goodqueue_hosts::traffic::KINDS;
-use goodqueue_hosts::traffic::kind::Make;
+use goodqueue_hosts::traffic::kind::{Kind, Make, Measure, UNDONE};
 use goodqueue_netsim::path::HOPS;
 use goodqueue_netsim::roofline::Roofline;
 use goodqueue_netsim::scenario::reference::TABLES;
@@ -172,7 +172,10 @@ fn traffic_kinds() -> PyResult<String> {
                 "keys": keys,
                 "plural": kind.plural,
                 "fields": kind.result.map(|part| part.fields).unwrap_or_default(),
-                "measures": kind.measures,
+                "things": if kind.things.is_empty() { kind.plural } else { kind.things },
+                "is_one_per_flow": kind.things.is_empty(),
+                "ended": kind.ended,
+                "measures": measures(kind),
                 "times": kind.times,
                 "times_are": kind.times_are,
                 "series": kind.series.map(|(name, _)| name).unwrap_or_default(),
@@ -181,6 +184,20 @@ fn traffic_kinds() -> PyResult<String> {
         })
         .collect();
     to_json(&all)
+}
+
+/// Returns the measures of a kind, and what every kind counts that measures. Without an end nothing is unfinished.
+fn measures(kind: &Kind) -> Vec<Value> {
+    let has = |one: &&Measure| kind.result.is_some() && (one.path != "unfinished" || !kind.ended.is_empty());
+    let of_all = UNDONE.iter().filter(has).map(|one| {
+        let things = if kind.things.is_empty() { kind.plural } else { kind.things };
+        let mut named = json!(one);
+        named["key"] = json!(format!("{}_{}", kind.name, one.key));
+        named["label"] = json!(format!("{things} {}", one.label));
+        named["heading"] = json!(things);
+        named
+    });
+    kind.measures.iter().map(|one| json!(one)).chain(of_all).collect()
 }
 
 /// Returns every kind of hop, with its keys, as JSON.

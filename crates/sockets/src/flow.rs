@@ -196,9 +196,10 @@ impl Flow {
     /// made exactly one, its part of the time series, and the samples.
     pub(crate) fn result(&self, now: Instant) -> (String, Value) {
         let application = self.application.as_ref();
-        let result = application.and_then(|application| application.result(now));
-        let completion_ms = result.as_ref().and_then(|result| result.completion_ms());
-        let app = result.map(|result| AppRecord { name: self.name.clone(), kind: self.kind, result });
+        let result =
+            application.and_then(|application| Some((application.undone(), application.result(now)?)));
+        let completion_ms = result.as_ref().and_then(|(_, result)| result.completion_ms());
+        let app = result.map(|(undone, result)| AppRecord::new(self.name.clone(), self.kind, undone, result));
         let series = application.and_then(|application| application.series(&self.name));
         let found = json!({
             "app": app, "completion_ms": completion_ms, "series": series, "sent": self.sent, "tcp_info": self.infos,

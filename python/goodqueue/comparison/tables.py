@@ -10,7 +10,7 @@ from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
 from goodqueue.show import findings as sentences
-from goodqueue.show import layout, metric_columns
+from goodqueue.show import layout, metric_columns, undone
 from goodqueue.show.labels import directions
 from goodqueue.show.table import Column, Table, number, plus_minus, short
 
@@ -150,6 +150,11 @@ def headline(comparison: Comparison) -> list[str]:
 def others(comparison: Comparison) -> list[str]:
     """Return a sentence for each further metric."""
     return sentences.others(comparison.shown(), comparison.entries, lambda entry: entry.label)
+
+
+def not_done(comparison: Comparison) -> list[str]:
+    """Return sentences on what never started or had not ended, which no time in a table shows."""
+    return undone.of_many(comparison.entries, lambda one: one.label)
 
 
 def certainty(comparison: Comparison) -> list[str]:

@@ -9,9 +9,9 @@ from goodqueue.linking import doctor
 from goodqueue.linking.doctor import Finding
 from goodqueue.measures.scores import bufferbloat_ms, letter
 from goodqueue.record import Record
-from goodqueue.show import describe, isolation
+from goodqueue.show import describe, isolation, undone
 from goodqueue.show.answer import Answer, Code, Part
-from goodqueue.show.run import run_tables
+from goodqueue.show.run import run_parts
 from goodqueue.show.table import Column, Table
 
 
@@ -41,7 +41,8 @@ def of(end: End, trouble: UserError | None, *, is_quiet: bool) -> Answer:
 
 def _parts(record: Record) -> Iterator[Part]:
     yield ""  # CMD's output is above it
-    yield from run_tables(record)
+    yield from undone.of_run(record)
+    yield from run_parts(record)
     if "live" in record:
         yield from describe.bufferbloat(record["live"])
         yield describe.lateness(record["live"])

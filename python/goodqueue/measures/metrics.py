@@ -138,8 +138,9 @@ def goodput(direction: str) -> Callable[[Record], float | None]:
 def _jain(direction: str) -> Callable[[Record], float | None]:
     """Return the function that picks Jain's index of the bulk flows in one direction, which compete for the link.
 
-    The record has the index for the direction of its first bulk flow. For the other direction the function computes it;
-    as in the record, flows that sent nothing in the measured time do not count.
+    The record has the index for the direction of its first bulk flow. For the other direction the function computes it.
+    As in the record, flows that were not there in the measured time do not count: they sent nothing, and waited for
+    nothing. A flow whose SYN is lost each time has timeouts.
     """
 
     def pick(record: Record) -> float | None:
@@ -147,7 +148,11 @@ def _jain(direction: str) -> Callable[[Record], float | None]:
         if bulk and bulk[0]["direction"] == direction:
             return record["fairness"]["jain_goodput"]
         return jain(
-            [flow["goodput_mbps"] for flow in bulk if flow["direction"] == direction and flow.get("bytes_sent") != 0]
+            [
+                flow["goodput_mbps"]
+                for flow in bulk
+                if flow["direction"] == direction and (flow.get("bytes_sent") != 0 or flow.get("timeouts"))
+            ]
         )
 
     return pick
@@ -177,10 +182,21 @@ def _of_apps(kind: str, measure: traffic.Measure) -> Callable[[Record], float | 
         present = [value for value in numbers if value is not None]
         if not present or measure.sum == "total":
             return float(sum(present)) if present else None
-        mean = sum(present) / len(present)
-        return mean / _measured_s(record) / 10 if measure.sum == "share_of_time" else mean  # ms to %
+        return _share(record, kind, sum(present)) if measure.sum == "share_of_time" else sum(present) / len(present)
 
     return pick
+
+
+def _share(record: Record, kind: str, spent_ms: float) -> float | None:
+    """Return ``spent_ms`` of all applications of ``kind`` in percent of the time in which there was one.
+
+    That is what they played, too. (The first records of streams do not have it: there it is the measured time.)
+    """
+    apps = [app for app in record["apps"] if app["kind"] == kind]
+    played = [_at(app, ["played_ms"]) for app in apps]
+    known = [one for one in played if one is not None]
+    whole_ms = spent_ms + sum(known) if len(known) == len(apps) else 1000 * _measured_s(record) * len(apps)
+    return 100 * spent_ms / whole_ms if whole_ms else None
 
 
 def _at(app: App, path: Sequence[str]) -> float | None:
@@ -273,7 +289,7 @@ def _of_queue(direction: str) -> tuple[Metric, ...]:
             direction=direction,
             hides=1.0,  # a single flow has this index, too
             note="Jain: bulk flows, 1 is equal",
-            needs=(bulk_flows(1, direction=direction),),
+            needs=(bulk_flows(2, direction=direction),),
         ),
     )
 
@@ -295,6 +311,7 @@ def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
             decimals=measure.decimals,
             app=kind.name,
             is_main=measure.is_main,
+            hides=0.0 if measure.hides_zero else None,
             note=note,
             scale=measure.scale,
             sentence=measure.sentence,

@@ -261,9 +261,10 @@ class Flow(TypedDict):
     bytes_retrans: NotRequired[int | None]
     """Payload bytes that its sender retransmitted. Null if the flow is not TCP."""
     retransmitted: NotRequired[int | None]
-    """Segments retransmitted."""
+    """Segments retransmitted; of a QUIC connection, packets that its stack took for lost. Null of other datagrams."""
     timeouts: NotRequired[int | None]
-    """Retransmission timeouts. Linux counts them per host: null if several of its senders share a host."""
+    """Retransmission timeouts. Null if the flow is not TCP. Linux counts them per host: null if several of its senders
+    share a host."""
     tlp_probes: NotRequired[int | None]
     """Tail loss probes (RFC 8985, section 7). Null if the flow is not TCP, and as `timeouts`."""
     spurious_retransmissions: NotRequired[int | None]
@@ -274,7 +275,7 @@ class Flow(TypedDict):
     """
     loss_percent: float | None
     """Packets dropped at the bottleneck or lost at another hop, as a percentage of the packets that its sender offered.
-    """
+    Null if it offered none."""
     completion_ms: NotRequired[float | None]
     """Time from the SYN to the last byte in order, if the flow made one transfer during the measured time. For several
     transfers see its application."""
@@ -298,9 +299,9 @@ class Host(TypedDict):
     flows or from the end of the warm-up. Null if no flow has its data in that direction."""
     rtt_ms: Delay | None
     """Round-trip times as the senders of its TCP flows measured them."""
-    loss_percent: float
+    loss_percent: float | None
     """Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that their
-    senders offered."""
+    senders offered. Null if they offered none."""
     card: NotRequired[Card]
     """The card by which it receives, if packets wait or merge there."""
 
@@ -423,7 +424,7 @@ class Isp(TypedDict):
 class Fairness(TypedDict):
     """Jain's index: 1 for equal shares, 1/n if one of n flows has everything.
 
-    Null without a flow, or with nothing to share.
+    Null with fewer than two flows, or with nothing to share.
     """
 
     jain_goodput: float | None
@@ -441,6 +442,14 @@ class App(TypedDict):
     """The flow's name."""
     kind: str
     """Its kind of traffic."""
+    never_started: NotRequired[int]
+    """What was asked for, and of which nothing came until the end of the run: transfers, pages or exchanges, among them
+    those of `repeat` whose turn did not come; pages of web users; the video, the stream, the call, the test, or the
+    connection itself. What began when others had come before is unfinished instead."""
+    unfinished: NotRequired[int]
+    """What began and had not ended at the end of the run: transfers, pages, requests, connections of a replay, a video
+    with a `length`, a test, a QUIC transfer. Those that began within the warm-up count, too. What has no end of its own
+    has 0: a stream, a call, a ping, media, a video without a `length`."""
     completion_ms: NotRequired[Delay | None]
     """From the SYN to the last byte in order at the receiver."""
     count: NotRequired[int]
@@ -452,9 +461,13 @@ class App(TypedDict):
     delay_ms: NotRequired[Delay | None]
     """From writing a chunk to its last byte in order at the receiver."""
     stalls: NotRequired[int]
-    """How often the player had to wait."""
+    """How often the player had to wait. The wait for the first chunk counts only if it did not end."""
     stalled_ms: NotRequired[float]
-    """Total time that the player had to wait."""
+    """Total time that the player had to wait, from the start of the flow on: the time before the first chunk counts."""
+    played_ms: NotRequired[float]
+    """Time that the player did not have to wait, up to the end of the stream or of the run."""
+    start_ms: NotRequired[float | None]
+    """From the start of the flow until the first chunk was there, even if that was before the measured time."""
     rtt_ms: NotRequired[Delay | None]
     """Round-trip times."""
     sent: NotRequired[int]
@@ -462,7 +475,9 @@ class App(TypedDict):
     received: NotRequired[int]
     """Packets that came back."""
     loss_percent: NotRequired[float | None]
-    """Share of the packets that did not come back, up to the last one that did. 100 if none did."""
+    """Share of the packets that did not come back, up to the last one that did. Of the packets after it, those count
+    that were under way for more than three times the longest round trip. 100 if none came back, null if none was sent.
+    """
     delay_percentiles_ms: NotRequired[list[float | None] | None]
     """The 0th to 100th percentile of that delay."""
     jitter_ms: NotRequired[float | None]
@@ -478,8 +493,12 @@ class App(TypedDict):
     """The 0th to 100th percentile of the target rate. Each frame is a sample."""
     frame_delay_ms: NotRequired[Delay | None]
     """From capturing a frame to the arrival of its last packet. Frames that lost a packet do not count."""
+    frames: NotRequired[int]
+    """Frames captured."""
+    frames_completed: NotRequired[int]
+    """Frames that arrived completely."""
     ramp_up_percent: NotRequired[float | None]
-    """Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2)."""
+    """Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2). Null if no report arrived."""
     load_ms: NotRequired[Delay | None]
     """From the lookup of the document's host to the last byte of the last object."""
     connections: NotRequired[int]
@@ -496,6 +515,8 @@ class App(TypedDict):
     """From the first SYN of a page to the last byte of its last object."""
     pages: NotRequired[int]
     """Pages that were begun."""
+    pages_completed: NotRequired[int]
+    """Pages that were complete."""
     response_bytes: NotRequired[int]
     """Bytes of the responses that arrived."""
     timeout_percent: NotRequired[float | None]
@@ -506,16 +527,14 @@ class App(TypedDict):
     """The servers' windows of data of which a segment was lost, and sent again before its response arrived."""
     multi_loss_window_percent: NotRequired[float | None]
     """Share of these windows that lost more than one segment."""
+    responses: NotRequired[int]
+    """Requests whose response arrived."""
     switches: NotRequired[int]
     """How often a segment had another rate than the segment before it."""
     segments: NotRequired[int]
     """Segments that were requested."""
     segment_ms: NotRequired[Delay | None]
     """From requesting a segment to its last byte in order."""
-    played_ms: NotRequired[float]
-    """Time played."""
-    start_ms: NotRequired[float | None]
-    """From the start of the flow until the first segment was complete, even if that was before the measured time."""
     rpm: NotRequired[float | None]
     """Round trips per minute: the mean of the next two. From the last four intervals of the test."""
     in_words: NotRequired[str | None]
@@ -538,6 +557,8 @@ class App(TypedDict):
     """All self probes of the test: from the request to the answer's last byte in order."""
     load_mbps: NotRequired[float]
     """Goodput of the connections that load the path, in the last four intervals."""
+    probes: NotRequired[int]
+    """Probes that were sent, foreign and self."""
     foreign_probes: NotRequired[int]
     """Foreign probes that were answered."""
     self_probes: NotRequired[int]
@@ -545,7 +566,7 @@ class App(TypedDict):
     test_s: NotRequired[float]
     """How long the test took until its end, the limit, or the end of the run."""
     handshake_ms: NotRequired[float | None]
-    """From the first datagram to the end of the handshake at the client."""
+    """From the first datagram to the end of the handshake at the client. Null if the handshake did not end."""
     cwnd_mean_bytes: NotRequired[int]
     """The mean congestion window, sampled as the RTT."""
     cwnd_max_bytes: NotRequired[int]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from goodqueue.files import output
 from goodqueue.record import Record
-from goodqueue.show import describe
+from goodqueue.show import describe, undone
 from goodqueue.show.answer import Answer, Distributions, Findings, Part, Section
 from goodqueue.show.run import finding, run_parts
 
@@ -24,7 +24,7 @@ def of(name: str, text: str, trace: str | None, written: str | None) -> Answer:
 
 def parts(name: str, record: Record) -> Iterator[Part]:
     """Yield what a person sees of the run called ``name``."""
-    yield Findings(finding.sentences(record))
+    yield Findings([*finding.sentences(record), *undone.of_run(record)])
     yield describe.run(name, record)
     yield from run_parts(record)
     delays = [

@@ -19,10 +19,10 @@ def notes(record: Record, kind: str = "") -> list[str]:
     Only flows of ``kind`` are considered, or all flows if ``kind`` is empty.
 
     A record counts transfers that began within the measured time. If there are none although the flow started before,
-    then its first transfer began in the warm-up. It also ended there if it was the only one and its sender is
-    silent from then on: a sender that still waits for an ACK retransmits before its timer has doubled the time that
-    has passed (RFC 6298, 5.5), which is within the measured time if that is longer than the warm-up. (A user whose SYN
-    is lost each time looks the same.)
+    then its first transfer began in the warm-up. It also ended there if it was the only one, its sender is silent
+    from then on, and nothing is undone. A record without that count must be long: a sender that still waits for an ACK
+    retransmits before its timer has doubled the time that has passed (RFC 6298, 5.5), which is within the measured time
+    if that is longer than the warm-up. (A user whose SYN is lost each time looks the same.)
     """
     resolved = record["scenario"]
     left_out = resolved.get("warmup", "0s")
@@ -30,8 +30,12 @@ def notes(record: Record, kind: str = "") -> list[str]:
     is_long = seconds(resolved["duration"]) - warmup_s > warmup_s + FIRST_TIMEOUT_S
     ended: list[str] = []
     begun: list[str] = []
+    apps = {app["name"]: app for app in record["apps"]}
     for outline, flow in _uncounted(record, warmup_s, kind):
-        is_over = is_long and outline.get("repeat") == 1 and _is_silent(flow)
+        app = apps[flow["name"]]
+        is_known = "never_started" in app and "unfinished" in app
+        is_done = is_known and not app["never_started"] + app["unfinished"]
+        is_over = outline.get("repeat") == 1 and _is_silent(flow) and (is_done if is_known else is_long)
         (ended if is_over else begun).append(flow["name"])
     reasons = (("ended", ended, "--set warmup=0s or repeat"), ("began", begun, "--set warmup=0s"))
     return [

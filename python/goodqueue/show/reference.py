@@ -90,7 +90,7 @@ def of_kind(topic: str, name: str) -> list[Table]:
     return tables
 
 
-SUMS = {"mean": "their mean", "total": "their sum", "share_of_time": "their mean, in % of the measured time"}
+SUMS = {"mean": "their mean", "total": "their sum", "share_of_time": "their sum, in % of it and `played_ms`"}
 """How a metric is made of what several flows measured."""
 
 

@@ -8,7 +8,7 @@ from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import findings as sentences
 from goodqueue.show import labels as naming
-from goodqueue.show import layout, metric_columns
+from goodqueue.show import layout, metric_columns, undone
 from goodqueue.show.labels import MIX
 from goodqueue.show.table import Column, Table, number
 from goodqueue.sweeps.grid import QDISC
@@ -90,7 +90,21 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst by each metric, if there are several."""
-    return [*headline(sweep), *others(sweep)]
+    return [*headline(sweep), *not_done(sweep), *others(sweep)]
+
+
+def not_done(sweep: Sweep) -> list[str]:
+    """Return sentences on what never started or had not ended, which no time in a table shows."""
+    return undone.of_many(sweep.cells, partial(_cell_name, sweep))
+
+
+def _cell_name(sweep: Sweep, cell: Values) -> str:
+    """Return the name of a cell in a sentence: ``codel, rtt 10ms, count 4``."""
+    return ", ".join(_names(sweep, key)[value] for key, value in cell.cell.at.items() if key in _swept(sweep))
+
+
+def _swept(sweep: Sweep) -> list[str]:
+    return [axis.key for axis in sweep.swept()]
 
 
 def headline(sweep: Sweep) -> list[str]:

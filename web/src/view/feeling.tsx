@@ -1,7 +1,7 @@
 // What a household on this link experiences: a call, pages, pings, and the speed both ways.
 
 import { shown, standing, type LaneState } from "../lane-state.ts";
-import type { Isp } from "../record.ts";
+import type { Isp, RunRecord } from "../record.ts";
 import { ms, number, percent } from "./numbers.ts";
 
 /** Quality bands of ITU-T G.109, converted from R to MOS by ITU-T G.107, annex B. */
@@ -18,11 +18,13 @@ export function Feeling({ state }: { state: LaneState }) {
   const record = shown(state)?.record;
   const before = standing(state);
   const mos = record?.apps.find((app) => app.kind === "voip")?.mos;
-  const page = record?.apps.find((app) => app.kind === "page")?.load_ms;
-  const ping = record?.apps.find((app) => app.kind === "ping")?.rtt_ms;
+  const fetches = record?.apps.find((app) => app.kind === "page");
+  const page = fetches?.load_ms;
+  const pings = record?.apps.find((app) => app.kind === "ping");
+  const ping = pings?.rtt_ms;
   const mbps = (direction: string): number => (record?.flows ?? []).filter((flow) => flow.direction === direction).reduce((sum, flow) => sum + flow.goodput_mbps, 0);
   // The calls and pages of a provider's subscribers are theirs: what they share is the delay of a plan.
-  if (record?.isp) return <Plans isp={record.isp} before={before} />;
+  if (record?.isp) return <Plans record={record} isp={record.isp} before={before} />;
   return (
     <dl class="feeling">
       {mos !== undefined && mos !== null && (
@@ -45,6 +47,22 @@ export function Feeling({ state }: { state: LaneState }) {
           </dd>
         </div>
       )}
+      {fetches && !page && (
+        <div>
+          <dt>Web page</dt>
+          <dd>
+            <b>{before}none</b> has loaded
+          </dd>
+        </div>
+      )}
+      {pings && !ping && (
+        <div>
+          <dt>Ping</dt>
+          <dd>
+            <b>{before}none</b> came back
+          </dd>
+        </div>
+      )}
       {ping && (
         <div>
           <dt>Ping</dt>
@@ -61,15 +79,33 @@ export function Feeling({ state }: { state: LaneState }) {
           </dd>
         </div>
       )}
+      {record && <NeverStarted record={record} before={before} />}
     </dl>
   );
 }
 
+/** Says what never started. No other number has it. */
+function NeverStarted({ record, before }: { record: RunRecord; before: string }) {
+  const counts = new Map<string, number>();
+  for (const { kind, never_started } of record.apps) counts.set(kind, (counts.get(kind) ?? 0) + (never_started ?? 0));
+  const said = [...counts].filter(([, count]) => count > 0).map(([kind, count]) => `${count} of ${kind}`);
+  if (said.length === 0) return null;
+  return (
+    <div>
+      <dt>Never started</dt>
+      <dd>
+        <b>{before}{said.join(", ")}</b>: nothing of it came until the end
+      </dd>
+    </div>
+  );
+}
+
 /** What each plan of a provider got on the way down, and the node that held its packets back most. */
-function Plans({ isp: { plans, nodes }, before }: { isp: Isp; before: string }) {
+function Plans({ record, isp: { plans, nodes }, before }: { record: RunRecord; isp: Isp; before: string }) {
   const [worst] = [...nodes].sort((a, b) => b.down.limiting_percent - a.down.limiting_percent);
   return (
     <dl class="feeling">
+      <NeverStarted record={record} before={before} />
       {plans.map(({ name, down }) => (
         <div key={name}>
           <dt>{name}</dt>

@@ -37,12 +37,13 @@ pub fn nearest<T: Copy>(ascending: &[T], percent: u8) -> Option<T> {
     ascending.get(rank(percent, ascending.len() as u64) as usize - 1).copied()
 }
 
-/// Returns Jain's fairness index, `(Σx)² / (n Σx²)`, or `None` if all shares are 0 (Jain, Chiu, Hawe 1984).
+/// Returns Jain's fairness index, `(Σx)² / (n Σx²)`, or `None` if all shares are 0, or if there are fewer than two: one
+/// share alone is 1 of any size (Jain, Chiu, Hawe 1984).
 #[must_use]
 pub fn jain(shares: &[f64]) -> Option<f64> {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|share| share * share).sum();
-    (squares > 0.0).then(|| rounded(sum * sum / (shares.len() as f64 * squares)))
+    (shares.len() > 1 && squares > 0.0).then(|| rounded(sum * sum / (shares.len() as f64 * squares)))
 }
 
 #[cfg(test)]
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(jain(&[2.0, 2.0, 2.0]), Some(1.0));
         assert_eq!(jain(&[6.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain(&[1.0, 3.0]), Some(0.8)); // 16 / (2 * 10)
-        assert_eq!(jain(&[]), None);
+        assert_eq!((jain(&[]), jain(&[7.0])), (None, None), "one flow shares with nobody");
         assert_eq!(jain(&[0.0, 0.0]), None);
     }
 }

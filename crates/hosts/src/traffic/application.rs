@@ -68,6 +68,8 @@ pub trait Application: Send + Sync {
     fn measure_from(&mut self, now: Instant);
     /// Returns what the application measured up to `now`, if it measures.
     fn result(&self, now: Instant) -> Option<result::Result>;
+    /// Returns what it was asked for and has not done.
+    fn undone(&self) -> result::Undone;
     /// Keeps what the application does from now on: the scenario asks for time series.
     fn log(&mut self) {}
     /// Returns what was kept: the part of the record's time series of the flow `name`.

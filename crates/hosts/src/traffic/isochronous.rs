@@ -1,7 +1,7 @@
 //! Datagrams at fixed times, and what becomes of them. `cbr`, `ping` and `voip` are built on this machine.
 
 use super::application::{Application, Host, Message, SocketId};
-use super::result;
+use super::result::{self, Undone};
 use super::tcp::DSCP;
 use crate::direction::Side;
 use crate::keys::{AnyKey, Codepoint, FRAME_BYTES, Key, Values};
@@ -65,8 +65,9 @@ pub(crate) trait Listener: Send + Sync {
 pub(crate) struct Packets {
     pub(crate) sent: u64,
     pub(crate) received: u64,
-    /// Percentage lost of the packets up to the last one that arrived. If no packet arrived, all are lost.
-    pub(crate) loss_percent: f64,
+    /// Percentage lost of the packets whose fate is known; none: no packet was sent. If no packet arrived, all are
+    /// lost.
+    pub(crate) loss_percent: Option<f64>,
 }
 
 /// Each packet that came back or was heard: its number, the time at which it was sent, and how long it took.
@@ -86,6 +87,10 @@ impl Log {
         self.0.iter().map(|(_, _, time)| rounded(time.as_millis_f64())).collect()
     }
 }
+
+/// A packet that comes after the last one that arrived is lost once it is under way for this many times the longest
+/// time that a packet took: as long as irtt waits for the last answers (irtt-client(1), `--wait`).
+pub(super) const PATIENCE: u64 = 3;
 
 /// Which packets have arrived. A wire may duplicate and reorder packets.
 #[derive(Clone, Debug, Default)]
@@ -128,6 +133,9 @@ pub struct Isochronous {
     first_measured: u64,
     returned: u64,
     last_returned: Option<u64>,
+    /// The longest that one of them took, and whether any packet arrived since the run began.
+    longest: Duration,
+    has_come: bool,
     heard: Heard,
     /// Each packet that came back or was heard, if the scenario asks for time series.
     log: Option<Log>,
@@ -154,6 +162,8 @@ impl Isochronous {
             first_measured: 0,
             returned: 0,
             last_returned: None,
+            longest: Duration::ZERO,
+            has_come: false,
             heard: Heard::default(),
             log: None,
             exchange: 0,
@@ -221,6 +231,7 @@ impl Isochronous {
         }
         let sent_at = self.sent_at(number);
         let time = now.since(sent_at);
+        self.has_come = true;
         if let Some(Log(log)) = &mut self.log {
             log.push((number, sent_at, time));
         }
@@ -229,6 +240,7 @@ impl Isochronous {
         {
             self.returned += 1;
             self.last_returned = self.last_returned.max(Some(number));
+            self.longest = self.longest.max(time);
             listener.took(time);
         }
         Some(time)
@@ -240,11 +252,15 @@ impl Isochronous {
         last_sent - u64::from((last_sent as u32).wrapping_sub(low))
     }
 
-    /// Returns what became of the packets that were sent since measuring began.
-    fn packets(&self) -> Packets {
+    /// Returns what became until `now` of the packets that were sent since measuring began.
+    fn packets(&self, now: Instant) -> Packets {
         let sent = self.next - self.first_measured;
-        let settled = self.last_returned.map_or(sent, |last| last + 1 - self.first_measured);
-        let loss_percent = percent(settled - self.returned, settled);
+        let settled = self.last_returned.map_or(sent, |last| {
+            let is_over = |number: &u64| self.sent_at(*number) + self.longest * PATIENCE < now;
+            let over = (last + 1..self.next).take_while(is_over).count() as u64;
+            last + 1 - self.first_measured + over
+        });
+        let loss_percent = (sent > 0).then(|| percent(settled - self.returned, settled));
         Packets { sent, received: self.returned, loss_percent }
     }
 }
@@ -277,16 +293,22 @@ impl Application for Isochronous {
 
     fn measure_from(&mut self, _now: Instant) {
         (self.first_measured, self.returned, self.last_returned) = (self.next, 0, None);
+        self.longest = Duration::ZERO;
         if let Far::Echoes(listener) | Far::Listens(listener) = &mut self.far {
             listener.reset();
         }
     }
 
-    fn result(&self, _now: Instant) -> Option<result::Result> {
+    fn result(&self, now: Instant) -> Option<result::Result> {
         match &self.far {
             Far::Takes => None,
-            Far::Echoes(listener) | Far::Listens(listener) => Some(listener.result(self.packets())),
+            Far::Echoes(listener) | Far::Listens(listener) => Some(listener.result(self.packets(now))),
         }
+    }
+
+    /// Packets at fixed times have no end. What was lost on the way has a number of its own.
+    fn undone(&self) -> Undone {
+        Undone::of_one(self.next > 0, self.has_come, false)
     }
 
     fn log(&mut self) {
@@ -346,9 +368,9 @@ mod tests {
         for low in [2, 2, 0, 2, 0] {
             source.returned(now, low);
         }
-        let result = source.packets(); // 1 did not come, and 3 is not settled
+        let result = source.packets(now); // 1 did not come, and 3 is not settled
         assert_eq!((result.sent, result.received), (4, 2));
-        assert_eq!(result.loss_percent, 33.333333, "one of three");
+        assert_eq!(result.loss_percent, Some(33.333333), "one of three");
         assert_eq!(source.echoes, (2, 7_000_000 + 9_000_000));
     }
 
@@ -366,7 +388,32 @@ mod tests {
         let home = source.sent_at(1 << 32) + Duration::from_millis(5);
         source.returned(home, 0);
         assert_eq!(source.echoes, (1, 5_000_000));
-        let result = source.packets(); // the third is not settled
-        assert_eq!((result.sent, result.received, result.loss_percent), (3, 1, 50.0));
+        let result = source.packets(home); // the third is not settled
+        assert_eq!((result.sent, result.received, result.loss_percent), (3, 1, Some(50.0)));
+    }
+
+    /// A packet per ms. The first two take 2 ms each, and then nothing comes any more. At 12 ms the packets that were
+    /// sent before 12 - 3 * 2 = 6 ms are lost: numbers 2 to 5. The last one that arrived must not be the last one that
+    /// counts.
+    #[test]
+    fn a_silence_is_loss() {
+        let far = Far::Echoes(Box::new(Last(None)));
+        let interval = Duration::from_millis(1);
+        let mut source =
+            Isochronous::new(Instant::ZERO, Pace { interval, packets: 1, len: 60, ecn: Ecn::NotEct, far });
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+        assert_eq!((source.packets(at(0)).loss_percent, source.undone()), (None, Undone::default()));
+        (0..12).for_each(|_| _ = source.send());
+        let never_started = Undone { never_started: 1, unfinished: 0 };
+        assert_eq!((source.packets(at(12)).loss_percent, source.undone()), (Some(100.0), never_started));
+        source.returned(at(2), 0);
+        source.returned(at(3), 1);
+        let result = source.packets(at(12));
+        assert_eq!(
+            (result.sent, result.received, result.loss_percent),
+            (12, 2, Some(66.666_667)),
+            "four of six"
+        );
+        assert_eq!(source.undone(), Undone::default());
     }
 }

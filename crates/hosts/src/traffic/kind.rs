@@ -42,6 +42,11 @@ pub struct Kind {
     pub outline: fn(&Values) -> Vec<(&'static str, Json)>,
     /// The plural of what the kind measures: the title of its table. Empty if the kind measures nothing.
     pub plural: &'static str,
+    /// What a flow does several of, and what `never_started` and `unfinished` count. Empty: a flow is one of `plural`.
+    pub things: &'static str,
+    /// The key of the number of these things that ended, in the kind's part of the record. Empty: they have no end of
+    /// their own, so none is `unfinished`.
+    pub ended: &'static str,
     /// The kind's part of the record beside name and kind; none: the kind measures nothing.
     pub result: Option<&'static Part>,
     /// What the kind measures, for tables, figures and the store.
@@ -100,7 +105,7 @@ pub enum Sum {
     Mean,
     /// The sum over the applications.
     Total,
-    /// The mean of times, in percent of the measured time.
+    /// The sum of times, in percent of the sum of them and of `played_ms`.
     ShareOfTime,
 }
 
@@ -127,6 +132,8 @@ pub struct Measure {
     pub decimals: Option<u8>,
     /// Whether differences of the number are shown by default.
     pub is_main: bool,
+    /// Whether tables show the number only if it is not 0 everywhere.
+    pub hides_zero: bool,
     /// What a table's note says of the number; empty: nothing.
     pub note: &'static str,
     /// The least and the greatest value, if there are such: the ends of an axis.
@@ -136,7 +143,33 @@ pub struct Measure {
     pub sentence: [&'static str; 3],
 }
 
+/// What a record has of each flow that measures, beside the measures of its kind. The kind's name and a `_` come before
+/// the key, and what the kind counts before the label.
+pub const UNDONE: [Measure; 2] = [
+    Measure {
+        note: "nothing of them came until the end of the run",
+        is_main: true,
+        ..Measure::undone("never_started", "never started")
+    },
+    Measure {
+        note: "begun, and not ended at the end of the run",
+        ..Measure::undone("unfinished", "unfinished")
+    },
+];
+
 impl Measure {
+    const fn undone(key: &'static str, label: &'static str) -> Self {
+        Self {
+            sum: Sum::Total,
+            unit: "per run",
+            better: "low",
+            detail: label,
+            decimals: Some(1),
+            hides_zero: true,
+            ..Self::new(key, key, label)
+        }
+    }
+
     /// Makes a measure with only a name and a path.
     #[must_use]
     pub const fn new(key: &'static str, path: &'static str, label: &'static str) -> Self {
@@ -151,6 +184,7 @@ impl Measure {
             detail: "",
             decimals: None,
             is_main: false,
+            hides_zero: false,
             note: "",
             scale: None,
             sentence: [""; 3],
@@ -213,6 +247,8 @@ impl Kind {
             is_icmp: false,
             outline: |_| Vec::new(),
             plural: "",
+            things: "",
+            ended: "completed",
             result: None,
             measures: &[],
             times: "",
@@ -229,7 +265,7 @@ impl Kind {
             return self;
         }
         let option = Shorthand { detail: "", example: "", sets: &[] };
-        Self { summary: "", plural: "", measures: &[], times: "", times_are: "", option, ..self }
+        Self { summary: "", plural: "", things: "", measures: &[], times: "", times_are: "", option, ..self }
     }
 
     /// Returns the keys beside the keys that all kinds have: the kind's own first.

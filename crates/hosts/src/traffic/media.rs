@@ -57,6 +57,7 @@ pub(crate) const KIND: Kind = Kind {
     transport: &[&CC, &CODEPOINT, &DSCP],
     check,
     plural: "media flows",
+    ended: "",
     result: Some(MediaResult::PART),
     measures: &[
         Measure {
@@ -191,15 +192,21 @@ crate::part! {
         pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
         /// From capturing a frame to the arrival of its last packet. Frames that lost a packet do not count.
         pub frame_delay_ms: Option<Summary> => result::times("frame", "p50 p95"),
+        /// Frames captured.
+        #[optional(by_schema)]
+        pub frames: u64 => result::column("frames", "", 0),
+        /// Frames that arrived completely.
+        #[optional(by_schema)]
+        pub frames_completed: u64 => result::column("came", "", 0),
         /// Packets sent.
         pub sent: u64,
         /// Packets that arrived.
         pub received: u64,
-        /// Share of the packets that did not arrive, up to the last one that did. 100 if none did.
-        pub loss_percent: f64 => result::column("lost", "%", 2),
-        /// Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2).
-        #[wider(Option<f64>)]
-        pub ramp_up_percent: f64 => result::column("ramp-up", "%", 1),
+        /// Share of the packets that did not arrive, up to the last one that did. Of the packets after it, those count
+        /// that were under way for more than three times the longest delay. 100 if none arrived, null if none was sent.
+        pub loss_percent: Option<f64> => result::column("lost", "%", 2),
+        /// Share of the arrived reports that ask for an accelerated ramp-up (RFC 8698, 4.2). Null if no report arrived.
+        pub ramp_up_percent: Option<f64> => result::column("ramp-up", "%", 1),
     }
 }
 

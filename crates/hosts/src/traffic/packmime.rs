@@ -14,7 +14,7 @@ mod laws;
 
 use super::application::{Application, Host, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::Key;
@@ -37,6 +37,7 @@ pub(crate) const KIND: Kind = Kind {
     in_parallel: true,
     asks: true,
     plural: "web responses",
+    things: "web requests",
     result: Some(PackmimeResult::PART),
     measures: &[
         Measure::time("packmime_response_p50_ms", "response_ms.p50", "web p50", "web", "p50"),
@@ -66,6 +67,8 @@ struct Packmime {
     next: Option<Instant>,
     begun: u64,
     asked: u64,
+    /// Whether any response ever arrived.
+    has_come: bool,
     times: FlowDelays,
 }
 
@@ -120,6 +123,7 @@ impl Packmime {
             next: None,
             begun: 0,
             asked: 0,
+            has_come: false,
             times: FlowDelays::new(),
         }
     }
@@ -214,6 +218,7 @@ impl Application for Packmime {
             self.timers.push(Reverse((host.now() + exchange.server_delay, socket)));
             self.plan(host);
         } else if end == host.receiver() && ongoing.step == Step::Answered && delivered >= ongoing.wanted {
+            self.has_come = true;
             if ongoing.counts {
                 self.times.record(host.now().since(ongoing.asked_at));
             }
@@ -255,5 +260,10 @@ impl Application for Packmime {
             count: self.asked,
             completed: self.times.count(),
         }))
+    }
+
+    fn undone(&self) -> Undone {
+        let under_way = self.visits.values().filter(|ongoing| ongoing.step != Step::Reads).count();
+        Undone::in_turn(under_way as u64, 0, self.has_come)
     }
 }

@@ -11,7 +11,7 @@ mod objects;
 
 use super::application::{self as app, AGAIN, Application, Host, Message, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Key, Size, Span, Values};
@@ -42,6 +42,7 @@ pub(crate) const KIND: Kind = Kind {
     asks: true,
     check: objects::check,
     plural: "pages",
+    things: "pages",
     result: Some(PageResult::PART),
     measures: &[
         Measure::time("page_load_mean_ms", "load_ms.mean", "page mean", "page", "mean")
@@ -87,7 +88,11 @@ struct Page {
     gap: Duration,
     /// How many fetches are still to begin; none: without end.
     left: Option<u64>,
+    /// How many had not begun at the flow's `stop`.
+    skipped: u64,
     fetch: Option<Fetch>,
+    /// Whether any object ever arrived.
+    has_come: bool,
     /// How many lookups there were. This number identifies a lookup.
     lookups: u32,
     begun: u64,
@@ -172,7 +177,9 @@ impl Page {
             connections: connections as usize,
             gap,
             left: repeat,
+            skipped: 0,
             fetch: None,
+            has_come: false,
             lookups: 0,
             begun: 0,
             times: FlowDelays::new(),
@@ -221,6 +228,7 @@ impl Page {
     /// Takes the object `item` of `site`, which has arrived.
     fn came(&mut self, mut fetch: Fetch, (site, item): (usize, usize), host: &mut dyn Host) {
         fetch.missing -= 1;
+        self.has_come = true;
         fetch.sites[site].ask(&self.items, self.connections, host);
         if item == 0 {
             self.want(&mut fetch, 1..self.items.len(), host);
@@ -334,7 +342,7 @@ impl Application for Page {
     }
 
     fn stop(&mut self, _host: &mut dyn Host) {
-        self.left = Some(0);
+        self.skipped = self.left.replace(0).unwrap_or(0);
     }
 
     fn measure_from(&mut self, _now: Instant) {
@@ -351,6 +359,10 @@ impl Application for Page {
             count: self.begun,
             completed: self.times.count(),
         }))
+    }
+
+    fn undone(&self) -> Undone {
+        Undone::in_turn(u64::from(self.fetch.is_some()), self.left.unwrap_or(0) + self.skipped, self.has_come)
     }
 
     fn log(&mut self) {

@@ -24,6 +24,7 @@ pub(crate) const KIND: Kind = Kind {
     is_probe: true,
     is_icmp: true,
     plural: "pings",
+    ended: "",
     result: Some(PingResult::PART),
     measures: &[Measure::time("ping_rtt_p95_ms", "rtt_ms.p95", "ping p95", "ping", "p95")
         .main()
@@ -54,12 +55,13 @@ crate::part! {
         /// Round-trip times.
         pub rtt_ms: Option<Summary> => result::times("RTT", "p10 p50 p90 p95 p99"),
         /// Packets sent.
-        pub sent: u64,
+        pub sent: u64 => result::column("sent", "", 0),
         /// Packets that came back.
-        pub received: u64,
-        /// Share of the packets that did not come back, up to the last one that did. 100 if none did.
-        #[null_from(Flent, Irtt)]
-        pub loss_percent: f64 => result::column("lost", "%", 2),
+        pub received: u64 => result::column("came", "", 0),
+        /// Share of the packets that did not come back, up to the last one that did. Of the packets after it, those
+        /// count that were under way for more than three times the longest round trip. 100 if none came back, null if
+        /// none was sent.
+        pub loss_percent: Option<f64> => result::column("lost", "%", 2),
     }
 }
 

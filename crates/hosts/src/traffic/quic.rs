@@ -2,7 +2,7 @@
 //! and runs each scenario that has this kind. This file declares what a scenario may ask for, and what a record has.
 
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::keys::{Key, MOST_RATE, RateText, Result, Size, Span, Table, Values, no_such_word, refuse};
 use crate::probe::delay::Summary;
@@ -156,10 +156,10 @@ crate::part! {
     pub struct QuicResult {
         /// The sender's smoothed RTT, sampled whenever a datagram arrives at the sender.
         pub rtt_ms: Option<Summary> => result::times("smoothed RTT", "mean p50 p95 p99"),
-        /// From the first datagram to the end of the handshake at the client.
-        pub handshake_ms: Option<f64>,
+        /// From the first datagram to the end of the handshake at the client. Null if the handshake did not end.
+        pub handshake_ms: Option<f64> => result::column("handshake", "ms", 1),
         /// From the first datagram to the last byte in order, if a `size` arrived completely.
-        pub completion_ms: Option<f64>,
+        pub completion_ms: Option<f64> => result::column("completion", "ms", 1),
         /// The mean congestion window, sampled as the RTT.
         pub cwnd_mean_bytes: u64 => result::column("cwnd", "bytes", 0),
         /// The greatest of these windows.
@@ -176,6 +176,14 @@ crate::part! {
         pub closed_s: Option<f64> => result::column("closed", "s", 2),
         /// Which end's stack reported that error, and its words. Null if none did.
         pub closed: Option<String>,
+    }
+}
+
+impl QuicResult {
+    /// Returns what the connection has not done. `has_size` says whether it is a transfer of some bytes.
+    #[must_use]
+    pub fn undone(&self, has_size: bool) -> Undone {
+        Undone::of_one(true, self.handshake_ms.is_some(), has_size && self.completion_ms.is_none())
     }
 }
 

@@ -13,6 +13,34 @@ pub trait AppResult: erased_serde::Serialize + Any + Debug + Send + Sync {
     }
 }
 
+/// What an application was asked for and has not done. Each kind counts its own things: transfers, pages, videos.
+///
+/// A distribution has only the times of what ended, so it says nothing of these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// Things of which nothing came, while nothing else came either; and things whose turn did not come.
+    pub never_started: u64,
+    /// Other things that began and have not ended, whether or not they began within the measured time.
+    pub unfinished: u64,
+}
+
+impl Undone {
+    /// Returns what is undone of things that come one after the other. `under_way` have begun, and `waiting` have not.
+    /// `has_come` says whether anything ever came.
+    pub(crate) fn in_turn(under_way: u64, waiting: u64, has_come: bool) -> Self {
+        let unfinished = if has_come { under_way } else { 0 };
+        Self { never_started: waiting + under_way - unfinished, unfinished }
+    }
+
+    /// Returns what is undone of one thing that has `begun`: nothing of it came, or it has not ended.
+    pub(crate) fn of_one(begun: bool, has_come: bool, is_unfinished: bool) -> Self {
+        Self {
+            never_started: u64::from(begun && !has_come),
+            unfinished: u64::from(has_come && is_unfinished),
+        }
+    }
+}
+
 /// One flow's part of the record's time series.
 pub trait Kept: erased_serde::Serialize + Any + Debug + Send + Sync {}
 

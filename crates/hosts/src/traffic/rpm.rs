@@ -13,7 +13,7 @@ mod mach;
 use super::application::{Application, Host, MOST_BYTES, SocketId};
 use super::by_socket::BySocket;
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Key, Size, Span, Values};
@@ -171,6 +171,10 @@ struct Rpm {
     intervals: u64,
     begun: Instant,
     ended: Option<Instant>,
+    /// Whether the test came to its own end: its values are stable, or its limit has passed.
+    is_done: bool,
+    /// Probes that were sent, and foreign probes that were answered.
+    probes: u64,
     foreign: u64,
     own: FlowDelays,
 }
@@ -188,7 +192,7 @@ crate::part! {
         /// Round trips per minute of self probes: 60 s by `own_ms`.
         pub loaded_rpm: Option<f64> => result::column("loaded", "RPM", 0),
         /// How sure the client is: `low` (too few intervals), `medium` (not stable) or `high` (stable).
-        pub confidence: &'static str,
+        pub confidence: &'static str => result::column("sure", "", 0),
         /// The mean of the shortest 95 % of the handshakes of TCP in the last four intervals.
         pub tcp_ms: Option<f64>,
         /// The same for TLS's round trip.
@@ -203,10 +207,13 @@ crate::part! {
         pub load_mbps: f64 => result::column("load", "Mbit/s", 2),
         /// Connections that loaded the path.
         pub connections: u64,
+        /// Probes that were sent, foreign and self.
+        #[optional(by_schema)]
+        pub probes: u64 => result::column("probes", "", 0),
         /// Foreign probes that were answered.
-        pub foreign_probes: u64,
+        pub foreign_probes: u64 => result::column("answered", "foreign", 0),
         /// Self probes that were answered.
-        pub self_probes: u64,
+        pub self_probes: u64 => result::column("", "self", 0),
         /// How long the test took until its end, the limit, or the end of the run.
         pub test_s: f64 => result::column("took", "s", 0),
     }
@@ -234,6 +241,8 @@ impl Rpm {
             intervals: 0,
             begun: Instant::ZERO,
             ended: None,
+            is_done: false,
+            probes: 0,
             foreign: 0,
             own: FlowDelays::new(),
         }
@@ -249,6 +258,7 @@ impl Rpm {
 
     /// Sends a probe: a self probe if it is that one's turn and a connection carries load.
     fn probe(&mut self, host: &mut dyn Host) {
+        self.probes += 1;
         let is_own = self.is_own_next;
         self.is_own_next = !is_own;
         let ready = |one: &&SocketId| self.connections.get(**one).is_some_and(|one| one.is_loading);
@@ -270,6 +280,7 @@ impl Rpm {
         let bytes = self.loads.iter().map(|socket| host.delivered(*socket, host.receiver())).sum::<u64>();
         self.interval_end = now + self.interval;
         if self.judge.end_interval(bytes) {
+            self.is_done = true;
             return self.end(host);
         }
         let adds = self.client == Client::Draft || self.intervals.is_multiple_of(2);
@@ -349,6 +360,7 @@ impl Application for Rpm {
             self.end_interval(host);
         }
         if now >= self.limit_at {
+            self.is_done = true;
             self.end(host);
         }
         if now >= self.probe_at && self.ended.is_none() {
@@ -398,9 +410,14 @@ impl Application for Rpm {
             self_ms: self.own.summary(),
             load_mbps: rounded(self.judge.goodput_bps() / 1e6),
             connections: self.loads.len() as u64,
+            probes: self.probes,
             foreign_probes: self.foreign,
             self_probes: self.own.count(),
             test_s: rounded(self.ended.unwrap_or(now).since(self.begun).as_secs_f64()),
         }))
+    }
+
+    fn undone(&self) -> Undone {
+        Undone::of_one(!self.loads.is_empty(), self.foreign + self.own.count() > 0, !self.is_done)
     }
 }

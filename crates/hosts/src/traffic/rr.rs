@@ -3,7 +3,7 @@
 
 use super::application::{self as app, Application, Host, LONGEST_WAIT, MOST_BYTES, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Key, ScenarioError, Size, Span};
@@ -42,6 +42,7 @@ pub(crate) const KIND: Kind = Kind {
         Ok(())
     },
     plural: "exchanges",
+    things: "exchanges",
     result: Some(RrResult::PART),
     measures: &[Measure::time("response_p95_ms", "response_ms.p95", "rr p95", "rr", "p95")
         .main()
@@ -74,11 +75,15 @@ struct Rr {
     think: Think,
     /// How many requests are not yet sent; none: without end.
     left: Option<u64>,
+    /// How many had not been sent at the flow's `stop`.
+    skipped: u64,
     /// Counts since the start: requests sent, requests that the far end answered, and answers that arrived.
     asked: u64,
     answered: u64,
     heard: u64,
     socket: Option<SocketId>,
+    /// Whether any byte of an answer ever arrived.
+    has_come: bool,
     asked_at: Instant,
     /// How many requests were sent before measuring began.
     first_measured: u64,
@@ -126,10 +131,12 @@ impl Rr {
             response,
             think,
             left: repeat,
+            skipped: 0,
             asked: 0,
             answered: 0,
             heard: 0,
             socket: None,
+            has_come: false,
             asked_at: Instant::ZERO,
             first_measured: 0,
             times: FlowDelays::new(),
@@ -153,7 +160,9 @@ impl Rr {
     }
 
     fn hear(&mut self, socket: SocketId, host: &mut dyn Host) {
-        if host.delivered(socket, host.receiver()) < (self.heard + 1) * self.response {
+        let delivered = host.delivered(socket, host.receiver());
+        self.has_come |= delivered > 0;
+        if delivered < (self.heard + 1) * self.response {
             return;
         }
         self.heard += 1;
@@ -191,7 +200,7 @@ impl Application for Rr {
     }
 
     fn stop(&mut self, host: &mut dyn Host) {
-        self.left = Some(0);
+        self.skipped = self.left.replace(0).unwrap_or(0);
         if let Some(socket) = self.socket {
             host.close(socket, host.receiver());
         }
@@ -208,5 +217,12 @@ impl Application for Rr {
             count: self.asked - self.first_measured,
             completed: self.times.count(),
         }))
+    }
+
+    /// Without an answer to the handshake the first exchange waits, too, even if there is no `repeat`.
+    fn undone(&self) -> Undone {
+        let first = u64::from(self.asked == 0 && self.socket.is_some());
+        let waiting = (self.left.unwrap_or(0) + self.skipped).max(first);
+        Undone::in_turn(self.asked - self.heard, waiting, self.has_come)
     }
 }

@@ -1,12 +1,12 @@
 //! A stream: its application writes a chunk each interval, whether or not TCP keeps up (as live video does).
 //!
-//! A player at the receiver shows when that matters. It wants the second chunk one interval after the first arrived,
-//! and then one chunk per interval. If the next chunk is not there, the player stalls until it is; all chunks after
-//! it are then wanted later by the same time.
+//! A player at the receiver shows when that matters. It wants the first chunk when the flow starts, the second one
+//! interval after the first arrived, and then one chunk per interval. If the next chunk is not there, the player waits
+//! until it is; all chunks after it are then wanted later by the same time.
 
 use super::application::{self, Application, Host, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand, Sum};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Key, MOST_RATE, RateText, Size, Span, refuse};
@@ -47,17 +47,19 @@ pub(crate) const KIND: Kind = Kind {
         refuse(&table.key("interval"), found, "a time for a chunk of one byte or more")
     },
     plural: "streams",
+    ended: "",
     result: Some(StreamResult::PART),
     measures: &[
         Measure::time("chunk_delay_p95_ms", "delay_ms.p95", "stream p95", "stream", "p95"),
+        Measure::time("stream_start_ms", "start_ms", "stream start", "", ""),
         Measure {
             sum: Sum::ShareOfTime,
             unit: "%",
             better: "low",
             decimals: Some(2),
             is_main: true,
-            note: "share of the time that a stream's player waits",
-            sentence: ["Streams stall for {} of the time", "for {}", ""],
+            note: "share of the time since its first request in which a stream's player waits",
+            sentence: ["Players of streams wait {} of the time", "{}", ""],
             ..Measure::new("stalled_percent", "stalled_ms", "stalled")
         },
     ],
@@ -81,13 +83,18 @@ struct Stream {
     /// The chunks of a group, and the bytes of its first one, if these differ from the others'.
     group: Option<(u64, u64)>,
     socket: Option<SocketId>,
-    /// When the first chunk was written.
+    /// When the player asked for the stream, and when the first chunk was written.
+    asked: Option<Instant>,
     began: Option<Instant>,
     written: u64,
     arrived: u64,
     stopped: bool,
-    /// When the player wants the next chunk; none before the first chunk has arrived.
+    /// When the player wants the next chunk; none before the flow starts.
     due: Option<Instant>,
+    /// How long the first chunk took since the player asked.
+    start: Option<Duration>,
+    /// When the last chunk was there, after the flow's `stop`.
+    ended: Option<Instant>,
     measured_from: Instant,
     first_measured: u64,
     delays: FlowDelays,
@@ -100,15 +107,22 @@ crate::part! {
     #[derive(Copy)]
     pub struct StreamResult {
         /// From writing a chunk to its last byte in order at the receiver.
-        pub delay_ms: Option<Summary> => result::times("chunks' delay", "mean p10 p50 p90 p95 p99"),
+        pub delay_ms: Option<Summary> => result::times("delay", "mean p50 p95 p99"),
         /// Chunks written.
-        pub count: u64,
+        pub count: u64 => result::column("chunks", "sent", 0),
         /// Written chunks that arrived.
-        pub completed: u64,
-        /// How often the player had to wait.
+        pub completed: u64 => result::column("", "came", 0),
+        /// How often the player had to wait. The wait for the first chunk counts only if it did not end.
         pub stalls: u64 => result::column("stalls", "", 0),
-        /// Total time that the player had to wait.
-        pub stalled_ms: f64 => result::column("stalled", "ms", 0),
+        /// Total time that the player had to wait, from the start of the flow on: the time before the first chunk
+        /// counts.
+        pub stalled_ms: f64 => result::column("waited", "ms", 0),
+        /// Time that the player did not have to wait, up to the end of the stream or of the run.
+        #[optional(by_schema)]
+        pub played_ms: f64,
+        /// From the start of the flow until the first chunk was there, even if that was before the measured time.
+        #[optional(by_schema)]
+        pub start_ms: Option<f64> => result::column("start", "ms", 0),
     }
 }
 
@@ -121,11 +135,14 @@ impl Stream {
             interval,
             group,
             socket: None,
+            asked: None,
             began: None,
             written: 0,
             arrived: 0,
             stopped: false,
             due: None,
+            start: None,
+            ended: None,
             measured_from: Instant::ZERO,
             first_measured: 0,
             delays: FlowDelays::new(),
@@ -155,16 +172,35 @@ impl Stream {
         }
         let due = self.due.unwrap_or(now);
         if now > due {
-            self.stalls += u64::from(now > self.measured_from);
+            self.stalls += u64::from(self.arrived > 0 && now > self.measured_from);
             self.stalled = self.stalled + now.since(due.max(self.measured_from));
+        }
+        if self.arrived == 0 {
+            self.start = self.asked.map(|asked| now.since(asked));
         }
         self.arrived += 1;
         self.due = Some(due.max(now) + self.interval);
+        if self.stopped && self.arrived == self.written {
+            self.ended = Some(now);
+        }
+    }
+
+    /// Returns since when the player waits at `now`, if it does.
+    fn waits_since(&self, now: Instant) -> Option<Instant> {
+        let wants_more = self.ended.is_none() && (self.arrived == 0 || self.arrived < self.written);
+        self.due.filter(|due| wants_more && *due < now)
+    }
+
+    /// Returns the measured time from the player's first request to the end of the stream, or to `now`.
+    fn watched(&self, now: Instant) -> Duration {
+        let from = self.asked.map_or(now, |asked| asked.max(self.measured_from));
+        self.ended.unwrap_or(now).since(from)
     }
 }
 
 impl Application for Stream {
     fn start(&mut self, host: &mut dyn Host) {
+        (self.asked, self.due) = (Some(host.now()), Some(host.now()));
         self.socket = Some(host.open(Side::User));
     }
 
@@ -185,6 +221,14 @@ impl Application for Stream {
 
     fn stop(&mut self, host: &mut dyn Host) {
         self.stopped = true;
+        if self.arrived == self.written {
+            // A player that got nothing has waited in vain.
+            if let Some(since) = self.waits_since(host.now()) {
+                self.stalls += 1;
+                self.stalled = self.stalled + host.now().since(since.max(self.measured_from));
+            }
+            self.ended = Some(host.now());
+        }
         if let Some(socket) = self.socket {
             host.close(socket, host.sender());
         }
@@ -198,14 +242,22 @@ impl Application for Stream {
 
     /// Returns the results. A stall that still lasts counts too.
     fn result(&self, now: Instant) -> Option<result::Result> {
-        let stalled_since = self.due.filter(|due| *due < now && self.arrived < self.written);
+        let stalled_since = self.waits_since(now);
         let lasting = stalled_since.map_or(Duration::ZERO, |due| now.since(due.max(self.measured_from)));
+        let stalled = self.stalled + lasting;
         Some(Arc::new(StreamResult {
             delay_ms: self.delays.summary(),
             count: self.written - self.first_measured,
             completed: self.delays.count(),
             stalls: self.stalls + u64::from(stalled_since.is_some()),
-            stalled_ms: rounded((self.stalled + lasting).as_millis_f64()),
+            stalled_ms: rounded(stalled.as_millis_f64()),
+            played_ms: rounded(self.watched(now).saturating_sub(stalled).as_millis_f64()),
+            start_ms: self.start.map(|time| rounded(time.as_millis_f64())),
         }))
+    }
+
+    /// A stream has no end of its own.
+    fn undone(&self) -> Undone {
+        Undone::of_one(self.asked.is_some(), self.arrived > 0, false)
     }
 }

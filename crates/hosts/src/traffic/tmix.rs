@@ -10,7 +10,7 @@ mod vectors;
 
 use super::application::{Application, Host, RTT_MAX, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::Key;
@@ -38,6 +38,7 @@ pub(crate) const KIND: Kind = Kind {
     in_parallel: true,
     asks: true,
     plural: "replayed connections",
+    things: "replayed connections",
     result: Some(TmixResult::PART),
     measures: &[
         Measure::time("tmix_response_p50_ms", "response_ms.p50", "replayed p50", "replayed", "p50"),
@@ -70,6 +71,10 @@ struct Tmix {
     connections: u64,
     count: u64,
     completed: u64,
+    /// Connections that the flow's `stop` cut.
+    cut: u64,
+    /// Whether any byte ever arrived.
+    has_come: bool,
     times: FlowDelays,
 }
 
@@ -125,7 +130,10 @@ crate::part! {
         /// Connections that were opened.
         pub connections: u64 => result::column("opened", "", 0),
         /// Requests that were sent.
-        pub count: u64,
+        pub count: u64 => result::column("asked", "", 0),
+        /// Requests whose response arrived.
+        #[optional(by_schema)]
+        pub responses: u64 => result::column("came", "", 0),
         /// Connections that came to their end.
         pub completed: u64 => result::column("ended", "", 0),
     }
@@ -145,6 +153,8 @@ impl Tmix {
             connections: 0,
             count: 0,
             completed: 0,
+            cut: 0,
+            has_come: false,
             times: FlowDelays::new(),
         }
     }
@@ -255,6 +265,7 @@ impl Application for Tmix {
 
     fn notice(&mut self, socket: SocketId, side: Side, host: &mut dyn Host) {
         let end = if side == host.sender() { Acceptor } else { Initiator };
+        self.has_come |= host.delivered(socket, side) > 0;
         let Some(active) = self.active.get_mut(&socket) else { return };
         let Vector { is_concurrent, sends, .. } = &self.vectors[active.number];
         let number = active.number;
@@ -279,6 +290,7 @@ impl Application for Tmix {
             host.close(socket, host.sender());
             host.close(socket, host.receiver());
         }
+        self.cut += self.active.len() as u64;
         self.active.clear();
     }
 
@@ -293,7 +305,12 @@ impl Application for Tmix {
             response_ms: self.times.summary(),
             connections: self.connections,
             count: self.count,
+            responses: self.times.count(),
             completed: self.completed,
         }))
+    }
+
+    fn undone(&self) -> Undone {
+        Undone::in_turn(self.active.len() as u64 + self.cut, 0, self.has_come)
     }
 }

@@ -3,7 +3,7 @@
 
 use super::application::{self as app, AGAIN, Application, Host, MOST_BYTES, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Key, Size, Span};
@@ -30,6 +30,7 @@ pub(crate) const KIND: Kind = Kind {
         Ok(())
     },
     plural: "transfers",
+    things: "transfers",
     result: Some(TransferResult::PART),
     measures: &[
         Measure::time("completion_p50_ms", "completion_ms.p50", "transfer p50", "transfer", "p50")
@@ -61,7 +62,11 @@ struct Transfer {
     gap: Duration,
     /// How many transfers are still to begin; none: without end.
     left: Option<u64>,
+    /// How many had not begun at the flow's `stop`.
+    skipped: u64,
     current: Option<Current>,
+    /// Whether any byte ever arrived.
+    has_come: bool,
     begun: u64,
     times: FlowDelays,
 }
@@ -70,8 +75,10 @@ struct Transfer {
 struct Current {
     socket: SocketId,
     begun: Instant,
-    /// Whether the transfer began within the measured time and is not completed yet.
+    /// Whether the transfer began within the measured time.
     counts: bool,
+    /// Whether all bytes have arrived.
+    is_there: bool,
 }
 
 crate::part! {
@@ -95,7 +102,16 @@ impl AppResult for TransferResult {
 
 impl Transfer {
     fn new(size: u64, repeat: Option<u64>, gap: Duration) -> Self {
-        Self { size, gap, left: repeat, current: None, begun: 0, times: FlowDelays::new() }
+        Self {
+            size,
+            gap,
+            left: repeat,
+            skipped: 0,
+            current: None,
+            has_come: false,
+            begun: 0,
+            times: FlowDelays::new(),
+        }
     }
 
     fn begin(&mut self, host: &mut dyn Host) {
@@ -104,7 +120,7 @@ impl Transfer {
         let (socket, sender) = (host.open(Side::User), host.sender());
         host.write(socket, sender, self.size);
         host.close(socket, sender);
-        self.current = Some(Current { socket, begun: host.now(), counts: true });
+        self.current = Some(Current { socket, begun: host.now(), counts: true, is_there: false });
     }
 }
 
@@ -121,9 +137,15 @@ impl Application for Transfer {
     /// closes.
     fn notice(&mut self, socket: SocketId, end: Side, host: &mut dyn Host) {
         let Some(current) = self.current.as_mut().filter(|current| current.socket == socket) else { return };
-        if current.counts && end == host.receiver() && host.delivered(socket, end) >= self.size {
-            current.counts = false;
-            self.times.record(host.now().since(current.begun));
+        if end == host.receiver() {
+            let delivered = host.delivered(socket, end);
+            self.has_come |= delivered > 0;
+            if !current.is_there && delivered >= self.size {
+                current.is_there = true;
+                if current.counts {
+                    self.times.record(host.now().since(current.begun));
+                }
+            }
         }
         if end == Side::User && host.is_peer_finished(socket, end) {
             self.current = None;
@@ -134,7 +156,7 @@ impl Application for Transfer {
     }
 
     fn stop(&mut self, _host: &mut dyn Host) {
-        self.left = Some(0);
+        self.skipped = self.left.replace(0).unwrap_or(0);
     }
 
     fn measure_from(&mut self, _now: Instant) {
@@ -151,5 +173,10 @@ impl Application for Transfer {
             count: self.begun,
             completed: self.times.count(),
         }))
+    }
+
+    fn undone(&self) -> Undone {
+        let under_way = self.current.as_ref().is_some_and(|current| !current.is_there);
+        Undone::in_turn(u64::from(under_way), self.left.unwrap_or(0) + self.skipped, self.has_come)
     }
 }

@@ -9,7 +9,7 @@ mod rule;
 
 use super::application::{Application, Host, SocketId};
 use super::kind::{Kind, Make, Measure, Shorthand, Sum};
-use super::result::{self, AppResult};
+use super::result::{self, AppResult, Undone};
 use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Json, Key, MOST_RATE, Quantity, RateText, Result, Span, Table, Values, describe, refuse};
@@ -70,6 +70,7 @@ pub(crate) const KIND: Kind = Kind {
             unit: "%",
             better: "low",
             decimals: Some(2),
+            note: "share of the time since its first request in which a video's player waits",
             ..Measure::new("video_stalled_percent", "stalled_ms", "video stalled").main()
         },
         Measure {
@@ -149,6 +150,11 @@ struct Video {
     ladder: Ladder,
     /// How many segments are not requested yet; none: without end.
     left: Option<u64>,
+    /// Whether the video has a length, and whether its last segment is there.
+    has_length: bool,
+    is_whole: bool,
+    /// Whether the flow's `stop` has come.
+    is_stopped: bool,
     socket: Option<SocketId>,
     begun: Instant,
     /// The segment that was requested and is not complete.
@@ -162,10 +168,11 @@ struct Video {
     playback: Playback,
     start: Option<Duration>,
     times: FlowDelays,
-    /// Sums over segments requested since measuring began: their number, their rates in bit/s, and changes of rate.
+    /// Sums since measuring began: segments that were requested, changes of rate, and the rates in bit/s of those of
+    /// these segments that are there.
     segments: u64,
-    rates_bps: u64,
     switches: u64,
+    rates_bps: u64,
     log: Option<Vec<(Instant, u64, Duration)>>,
 }
 
@@ -183,17 +190,20 @@ crate::part! {
     /// A video within the measured time.
     #[derive(Copy)]
     pub struct VideoResult {
-        /// Mean rate of the segments that were requested.
+        /// Mean rate of the segments that were requested and came.
         pub rate_mbps: Option<f64> => result::column("rate", "Mbit/s", 3),
-        /// Time during which the buffer was empty and the video was not over. The time before the first segment does
-        /// not count.
-        pub stalled_ms: f64 => result::column("stalled", "ms", 0),
-        /// Stalls that began.
+        /// Time during which the buffer was empty and the video was not over, from the start of the flow on: the time
+        /// before the first segment counts.
+        pub stalled_ms: f64 => result::column("waited", "ms", 0),
+        /// Stalls that began. The wait for the first segment counts only if it did not end.
         pub stalls: u64 => result::column("stalls", "", 0),
         /// How often a segment had another rate than the segment before it.
         pub switches: u64 => result::column("switches", "", 0),
         /// Segments that were requested.
-        pub segments: u64 => result::column("segments", "", 0),
+        pub segments: u64 => result::column("segments", "asked", 0),
+        /// Those of them that came completely.
+        #[optional(by_schema)]
+        pub completed: u64 => result::column("", "came", 0),
         /// From requesting a segment to its last byte in order.
         pub segment_ms: Option<Summary> => result::times("segment", "p50 p95"),
         /// Time played.
@@ -228,6 +238,9 @@ impl Video {
             rule: values.get(&RULE),
             ladder: Ladder { rates, segment, buffer: values.get(&BUFFER).0 },
             left: values.find(&LENGTH).map(whole),
+            has_length: values.find(&LENGTH).is_some(),
+            is_whole: false,
+            is_stopped: false,
             socket: None,
             begun: Instant::ZERO,
             pending: None,
@@ -239,8 +252,8 @@ impl Video {
             start: None,
             times: FlowDelays::new(),
             segments: 0,
-            rates_bps: 0,
             switches: 0,
+            rates_bps: 0,
             log: None,
         }
     }
@@ -261,7 +274,6 @@ impl Video {
         self.asked += 1;
         self.bytes += bytes;
         self.segments += 1;
-        self.rates_bps += self.ladder.rates[place].as_bps();
         self.switches += u64::from(self.last.is_some_and(|last| last != place));
         self.last = Some(place);
         host.write(socket, host.receiver(), REQUEST_BYTES);
@@ -286,16 +298,19 @@ impl Video {
         let now = host.now();
         let time = now.since(pending.since);
         self.past.add(pending.bytes, time);
+        let bps = self.last.map_or(0, |place| self.ladder.rates[place].as_bps());
         if pending.counts {
             self.times.record(time);
+            self.rates_bps += bps;
         }
         if self.playback.add(now, self.ladder.segment) {
             self.start = Some(now.since(self.begun));
         }
-        if let (Some(log), Some(place)) = (&mut self.log, self.last) {
-            log.push((now, self.ladder.rates[place].as_bps(), self.playback.level()));
+        if let Some(log) = &mut self.log {
+            log.push((now, bps, self.playback.level()));
         }
         if self.left == Some(0) {
+            self.is_whole = !self.is_stopped;
             self.playback.end(now);
             host.close(socket, host.receiver());
         } else {
@@ -307,6 +322,7 @@ impl Video {
 impl Application for Video {
     fn start(&mut self, host: &mut dyn Host) {
         self.begun = host.now();
+        self.playback.begin(self.begun);
         self.socket = Some(host.open(host.receiver()));
     }
 
@@ -326,7 +342,7 @@ impl Application for Video {
 
     /// Requests nothing more. A segment under way may arrive.
     fn stop(&mut self, host: &mut dyn Host) {
-        self.left = Some(0);
+        (self.left, self.is_stopped) = (Some(0), true);
         if let Some(socket) = self.socket.filter(|_| self.pending.is_none()) {
             self.playback.end(host.now());
             host.close(socket, host.receiver());
@@ -335,7 +351,7 @@ impl Application for Video {
 
     fn measure_from(&mut self, now: Instant) {
         self.playback.measure_from(now);
-        (self.segments, self.rates_bps, self.switches) = (0, 0, 0);
+        (self.segments, self.switches, self.rates_bps) = (0, 0, 0);
         self.times.reset();
         if let Some(pending) = &mut self.pending {
             pending.counts = false;
@@ -344,17 +360,24 @@ impl Application for Video {
 
     fn result(&self, now: Instant) -> Option<result::Result> {
         let (played, stalled, stalls) = self.playback.seen(now);
-        let mean_mbps = self.rates_bps as f64 * 1e-6 / self.segments as f64;
+        let completed = self.times.count();
+        let mean_mbps = self.rates_bps as f64 * 1e-6 / completed as f64;
         Some(Arc::new(VideoResult {
-            rate_mbps: (self.segments > 0).then(|| rounded(mean_mbps)),
+            rate_mbps: (completed > 0).then(|| rounded(mean_mbps)),
             stalled_ms: rounded(stalled.as_millis_f64()),
             stalls,
             switches: self.switches,
             segments: self.segments,
+            completed,
             segment_ms: self.times.summary(),
             played_ms: rounded(played.as_millis_f64()),
             start_ms: self.start.map(|time| rounded(time.as_millis_f64())),
         }))
+    }
+
+    /// A video without a `length` has no end of its own.
+    fn undone(&self) -> Undone {
+        Undone::of_one(self.socket.is_some(), self.start.is_some(), self.has_length && !self.is_whole)
     }
 
     fn log(&mut self) {

@@ -28,6 +28,7 @@ pub(crate) const KIND: Kind = Kind {
         vec![("interval_s", json!(codec.interval().as_secs_f64()))]
     },
     plural: "calls",
+    ended: "",
     result: Some(VoipResult::PART),
     measures: &[
         Measure::time("voip_delay_p95_ms", "delay_ms.p95", "voip p95", "voip", "p95"),
@@ -129,12 +130,12 @@ crate::part! {
         /// RFC 3550's interarrival jitter (6.4.1) as it was at the end: a moving average of the same differences.
         pub jitter_rfc3550_ms: Option<f64> => result::column("", "RFC 3550", 2),
         /// Packets sent.
-        pub sent: u64,
+        pub sent: u64 => result::column("sent", "", 0),
         /// Packets that arrived.
-        pub received: u64,
-        /// Share of the packets that did not arrive, up to the last one that did. 100 if none did.
-        #[null_from(Flent, Irtt)]
-        pub loss_percent: f64 => result::column("lost", "%", 2),
+        pub received: u64 => result::column("came", "", 0),
+        /// Share of the packets that did not arrive, up to the last one that did. Of the packets after it, those count
+        /// that were under way for more than three times the longest delay. 100 if none arrived, null if none was sent.
+        pub loss_percent: Option<f64> => result::column("lost", "%", 2),
         /// Mean opinion score of the E-model (ITU-T G.107), 1 to 4.5, for the mean delay and the loss. Null if nothing
         /// was sent.
         pub mos: Option<f64> => result::column("MOS", "", 2),
@@ -178,7 +179,7 @@ impl Call {
             sent,
             received,
             loss_percent,
-            mos: (sent > 0).then(|| rounded(mos(delay, loss_percent))),
+            mos: loss_percent.map(|loss| rounded(mos(delay, loss))),
         }
     }
 }
@@ -213,12 +214,12 @@ mod tests {
     fn jitter_is_both_a_mean_and_rfc_3550s() {
         let mut listener = Call::new();
         [30, 34, 28, 28].into_iter().for_each(|ms| listener.took(Duration::from_millis(ms)));
-        let packets = Packets { sent: 4, received: 4, loss_percent: 0.0 };
+        let packets = Packets { sent: 4, received: 4, loss_percent: Some(0.0) };
         let result = listener.judged(packets);
         assert_eq!((result.jitter_ms, result.jitter_rfc3550_ms), (Some(3.333333), Some(0.571289)));
         assert_eq!(result.delay_ms.map(|delay| delay.mean), Some(30.0));
         listener.reset();
-        let silent = listener.judged(Packets { received: 0, loss_percent: 100.0, ..packets });
+        let silent = listener.judged(Packets { received: 0, loss_percent: Some(100.0), ..packets });
         assert_eq!((silent.jitter_ms, silent.delay_ms.map(|delay| delay.mean)), (None, None));
         assert_eq!(silent.mos, Some(1.0), "R is 93.2 - 95 * 100 / 104.3 = 2.1");
     }
@@ -228,7 +229,7 @@ mod tests {
     fn the_score_is_of_the_mean_delay() {
         let mut listener = Call::new();
         [10, 10, 810, 10].into_iter().for_each(|ms| listener.took(Duration::from_millis(ms)));
-        let score = listener.judged(Packets { sent: 4, received: 4, loss_percent: 0.0 }).mos;
+        let score = listener.judged(Packets { sent: 4, received: 4, loss_percent: Some(0.0) }).mos;
         assert_eq!(score, Some(rounded(mos(210.0, 0.0))));
         assert!(score < Some(rounded(mos(10.0, 0.0))) && score > Some(rounded(mos(810.0, 0.0))));
     }

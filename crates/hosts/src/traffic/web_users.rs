@@ -16,7 +16,8 @@ mod tally;
 use super::application::{Application, Host, LossyWindows, RTT_MAX, SocketId};
 use super::by_socket::BySocket;
 use super::kind::{Kind, MOST_USERS, Make, Measure, Shorthand};
-use super::{result, tcp};
+use super::result::{self, Undone};
+use super::tcp;
 use crate::direction::Side;
 use crate::keys::{Json, Key, Quantity, describe, refuse, share};
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
@@ -99,6 +100,8 @@ pub(crate) const KIND: Kind = Kind {
     },
     users: |values| values.find(&USERS).unwrap_or_default(),
     plural: "web users",
+    things: "web pages",
+    ended: "pages_completed",
     result: Some(WebUsersResult::PART),
     measures: &[
         Measure::time("web_response_p50_ms", "response_ms.p50", "response p50", "response", "p50")
@@ -115,6 +118,7 @@ pub(crate) const KIND: Kind = Kind {
             ..Measure::new("web_timeout_percent", "timeout_percent", "responses with a timeout")
         },
         Measure::completed("web_responses", "responses"),
+        Measure { path: "pages_completed", ..Measure::completed("web_pages", "web pages") },
     ],
     times: "response_ms",
     times_are: "request, or SYN where the connection is new, to last byte",
@@ -154,7 +158,7 @@ struct WebUsers {
 impl WebUsers {
     fn new(profile: Profile, users: u64, connections: u64, mut random: Random) -> Self {
         let streams = Streams::new(random.next_u64());
-        let users = (0..users).map(|number| User { random: of_user(streams, number), page: None });
+        let users = (0..users).map(|number| User { random: of_user(streams, number), page: None, has_come: false });
         Self {
             profile,
             connections: connections as usize,
@@ -204,7 +208,7 @@ impl WebUsers {
             return;
         }
         let Self { profile, users, tally, .. } = self;
-        let User { random, page } = &mut users[user as usize];
+        let User { random, page, .. } = &mut users[user as usize];
         let Visit { objects, servers, is_persistent } = profile.visit(random);
         *page = Some(Box::new(Page {
             begun: host.now(),
@@ -248,7 +252,7 @@ impl WebUsers {
     /// Draws and sends the next request on `socket`.
     fn request(&mut self, socket: SocketId, host: &mut dyn Host) {
         let Some(channel) = self.channels.get_mut(socket) else { return };
-        let User { random, page } = &mut self.users[channel.user as usize];
+        let User { random, page, .. } = &mut self.users[channel.user as usize];
         let Some(page) = page else { return };
         let is_document = page.waves_left == self.profile.waves;
         let Asked { request, response: bytes, server_delay: delay, gap } = self.profile.ask(is_document, random);
@@ -342,6 +346,7 @@ impl WebUsers {
     /// Takes an object of `user`'s page that has arrived on `socket`. The next request in its place follows after
     /// `gap`.
     fn came(&mut self, user: u32, socket: SocketId, gap: Duration, host: &mut dyn Host) {
+        self.users[user as usize].has_come = true;
         let Some(page) = &mut self.users[user as usize].page else { return };
         page.missing -= 1;
         if page.missing == 0 && page.unknown > 0 && page.waves_left > 0 {
@@ -407,7 +412,7 @@ impl WebUsers {
     /// Requests all known objects (HTTP/2). A draw decides the server of each object.
     fn ask_for_all(&mut self, user: u32, host: &mut dyn Host) {
         loop {
-            let User { random, page } = &mut self.users[user as usize];
+            let User { random, page, .. } = &mut self.users[user as usize];
             let Some(page) = page.as_mut().filter(|page| page.unasked > 0) else { return };
             page.unasked -= 1;
             let server = (random.next_f64() * page.servers as f64) as u64;
@@ -419,7 +424,7 @@ impl WebUsers {
 
     /// Ends the page of `user`, which is complete.
     fn end(&mut self, user: u32, host: &mut dyn Host) {
-        let User { random, page } = &mut self.users[user as usize];
+        let User { random, page, .. } = &mut self.users[user as usize];
         let Some(page) = page.take() else { return };
         let think = self.profile.think(random);
         // If a connection has only one request, the server closes it. Else the user closes, because it does not need
@@ -479,6 +484,13 @@ impl Application for WebUsers {
 
     fn result(&self, _now: Instant) -> Option<result::Result> {
         Some(Arc::new(self.tally.result()))
+    }
+
+    /// Its things are pages. A page has not started if nothing has come to its user, of this page or of another.
+    fn undone(&self) -> Undone {
+        let waiting = self.users.iter().filter(|user| user.page.is_some());
+        let (begun, new): (Vec<&User>, Vec<&User>) = waiting.partition(|user| user.has_come);
+        Undone { never_started: new.len() as u64, unfinished: begun.len() as u64 }
     }
 
     fn log(&mut self) {

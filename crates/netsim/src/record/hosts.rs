@@ -28,8 +28,8 @@ goodqueue_hosts::part! {
         /// Round-trip times as the senders of its TCP flows measured them.
         pub rtt_ms: Option<Summary>,
         /// Packets of its flows dropped at the bottleneck or lost at another hop, as a percentage of the packets that
-        /// their senders offered.
-        pub loss_percent: f64,
+        /// their senders offered. Null if they offered none.
+        pub loss_percent: Option<f64>,
         /// The card by which it receives, if packets wait or merge there.
         #[serde(skip_serializing_if = "Value::is_nothing")]
         #[not_from(Kernel, Live)]
@@ -114,7 +114,7 @@ impl Simulation {
             flows: sums.flows,
             goodput_mbps: PerDirection { down: goodput(Direction::Down), up: goodput(Direction::Up) },
             rtt_ms: sums.rtt.summary(),
-            loss_percent: percent(sums.fates.dropped, sums.fates.offered),
+            loss_percent: (sums.fates.offered > 0).then(|| percent(sums.fates.dropped, sums.fates.offered)),
             card: side.and_then(|side| cards?.of_host(name, side)).map(CardRecord::of),
         }
     }

@@ -12,7 +12,7 @@ use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::part::{Kinds, Shape, Value};
 use goodqueue_hosts::probe::delay::Summary;
 use goodqueue_hosts::traffic::kind::Kind;
-use goodqueue_hosts::traffic::result::{self, AppResult};
+use goodqueue_hosts::traffic::result::{self, AppResult, Undone};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use std::any::Any;
@@ -243,11 +243,11 @@ goodqueue_hosts::part! {
         /// Payload bytes that its sender retransmitted. Null if the flow is not TCP.
         #[not_from(Flent, Irtt, Iperf3)]
         pub bytes_retrans: Option<u64>,
-        /// Segments retransmitted.
+        /// Segments retransmitted; of a QUIC connection, packets that its stack took for lost. Null of other datagrams.
         #[optional(by_schema)]
-        #[null_from(Flent, Irtt, Iperf3)]
-        pub retransmitted: u64,
-        /// Retransmission timeouts. Linux counts them per host: null if several of its senders share a host.
+        pub retransmitted: Option<u64>,
+        /// Retransmission timeouts. Null if the flow is not TCP. Linux counts them per host: null if several of its
+        /// senders share a host.
         #[optional(by_schema)]
         pub timeouts: Option<u64>,
         /// Tail loss probes (RFC 8985, section 7). Null if the flow is not TCP, and as `timeouts`.
@@ -262,9 +262,8 @@ goodqueue_hosts::part! {
         #[not_from(Flent, Irtt, Iperf3)]
         pub undos: Option<u64>,
         /// Packets dropped at the bottleneck or lost at another hop, as a percentage of the packets that its sender
-        /// offered.
-        #[null_from(Flent, Irtt, Iperf3)]
-        pub loss_percent: f64,
+        /// offered. Null if it offered none.
+        pub loss_percent: Option<f64>,
         /// Time from the SYN to the last byte in order, if the flow made one transfer during the measured time. For
         /// several transfers see its application.
         #[not_from(Flent, Irtt, Iperf3)]
@@ -279,8 +278,8 @@ goodqueue_hosts::part! {
 }
 
 goodqueue_hosts::part! {
-    /// Jain's index: 1 for equal shares, 1/n if one of n flows has everything. Null without a flow, or with nothing to
-    /// share.
+    /// Jain's index: 1 for equal shares, 1/n if one of n flows has everything. Null with fewer than two flows, or with
+    /// nothing to share.
     #[derive(Copy)]
     pub struct Fairness {
         /// The index of the goodputs of the bulk flows in the direction of the first one.
@@ -302,6 +301,18 @@ goodqueue_hosts::part! {
         pub name: String,
         /// Its kind of traffic.
         pub kind: &'static Kind,
+        /// What was asked for, and of which nothing came until the end of the run: transfers, pages or exchanges, among
+        /// them those of `repeat` whose turn did not come; pages of web users; the video, the stream, the call, the
+        /// test, or the connection itself. What began when others had come before is unfinished instead.
+        #[optional(by_schema)]
+        #[not_from(Flent, Irtt, Iperf3)]
+        pub never_started: u64,
+        /// What began and had not ended at the end of the run: transfers, pages, requests, connections of a replay, a
+        /// video with a `length`, a test, a QUIC transfer. Those that began within the warm-up count, too. What has
+        /// no end of its own has 0: a stream, a call, a ping, media, a video without a `length`.
+        #[optional(by_schema)]
+        #[not_from(Flent, Irtt, Iperf3)]
+        pub unfinished: u64,
         /// The measurements of its kind.
         #[serde(flatten)]
         pub result: result::Result,
@@ -309,6 +320,12 @@ goodqueue_hosts::part! {
 }
 
 impl AppRecord {
+    /// Makes the record of the flow `name`.
+    #[must_use]
+    pub const fn new(name: String, kind: &'static Kind, undone: Undone, result: result::Result) -> Self {
+        Self { name, kind, never_started: undone.never_started, unfinished: undone.unfinished, result }
+    }
+
     /// Returns the measurements as the kind's own type, if they are of that type.
     #[must_use]
     pub fn result<T: AppResult>(&self) -> Option<&T> {

@@ -137,12 +137,12 @@ class _Measuring:
             rtt_ms=summary(journey.rtt[self._within(journey.rtt_at)]),
             bytes_sent=sent,
             bytes_retrans=retransmitted,
-            retransmitted=int(np.sum(self._within(journey.resent_at))),
-            timeouts=self._counted_by_host(flow, "TCPTimeouts") if tcp else 0,
+            retransmitted=int(np.sum(self._within(journey.resent_at))) if tcp else None,
+            timeouts=self._counted_by_host(flow, "TCPTimeouts") if tcp else None,
             tlp_probes=self._counted_by_host(flow, "TCPLossProbes") if tcp else None,
             spurious_retransmissions=spurious,
             undos=self._counted_by_host(flow, *UNDOS) if tcp else None,
-            loss_percent=percent(dropped, offered),
+            loss_percent=percent(dropped, offered) if offered else None,
             completion_ms=self.lab["flows"][flow.name]["completion_ms"],
             goodput_5s_mbps=self._bins(flow, journey),
         )
@@ -164,13 +164,14 @@ class _Measuring:
             of_direction = [index for index in places if flows[index].direction == direction]
             goodput[direction] = self._goodput_mbps(*of_direction) if of_direction else None
         rtts = [self.seen.journeys[index] for index in places]
+        offered = sum(packets for packets, _ in fates)
         return Host(
             name=name,
             role=role,
             flows=len(places),
             goodput_mbps=goodput,
             rtt_ms=summary(np.concatenate([_NONE, *(journey.rtt[self._within(journey.rtt_at)] for journey in rtts)])),
-            loss_percent=percent(sum(lost for _, lost in fates), sum(offered for offered, _ in fates)),
+            loss_percent=percent(sum(lost for _, lost in fates), offered) if offered else None,
         )
 
     def _add_jain_of(self, hosts: list[Host], fairness: Fairness) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from goodqueue import traffic
 from goodqueue.record import App
 from goodqueue.record.reading import statistic
-from goodqueue.show import layout
+from goodqueue.show import layout, undone
 from goodqueue.show.table import Column, Table, count, number, short
 
 
@@ -14,6 +14,10 @@ def table(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Tabl
     """Return one row per application of ``apps``, all of ``kind``. The columns are the kind's record fields."""
     columns = [Column("application", False)]
     rows = [[app["name"]] for app in apps]
+    for heading, counts in undone.columns(apps):
+        columns.append(Column(heading))
+        for row, number_undone in zip(rows, counts, strict=True):
+            row.append(str(number_undone))
     means = []
     for part in kind.fields:
         if (column := part.column) is None:

@@ -1,6 +1,5 @@
 """The table of a run's flows: one by one, or by kind if there are many."""
 
-from goodqueue import traffic
 from goodqueue._goodqueue import jain
 from goodqueue.record import Delay, Flow, Record
 from goodqueue.record.reading import statistic
@@ -83,7 +82,5 @@ def _by_kind(record: Record) -> Table:
 
 
 def _fairness(record: Record) -> list[str]:
-    """Return the record's index of the bulk flows in one direction. One flow shares with nobody."""
-    bulk = [flow["direction"] for flow in record["flows"] if flow["kind"] == traffic.BULK]
-    index = record["fairness"]["jain_goodput"] if bulk and bulk.count(bulk[0]) > 1 else None
-    return [] if index is None else [f"Jain's fairness index of goodput: {number(index, 3)}"]
+    index = record["fairness"]["jain_goodput"]
+    return [f"Jain's fairness index of goodput: {number(index, 3)}"] if index is not None else []

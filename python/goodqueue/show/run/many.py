@@ -6,6 +6,7 @@ from typing import Any, cast
 from goodqueue import traffic
 from goodqueue._goodqueue import jain
 from goodqueue.record import App, Record, dotted
+from goodqueue.show import undone
 from goodqueue.show.table import Column, Table, decimals, number, short
 
 TENTH = "worst tenth: a tenth have this or worse"
@@ -31,6 +32,9 @@ def applications(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) 
     """Return one row for all of ``apps``, which are of one kind."""
     columns = [Column("kind", False), Column(kind.plural)]
     row = [kind.name, str(len(apps))]
+    for heading, counts in undone.columns(apps):
+        columns.append(Column(heading))
+        row.append(str(sum(counts)))
     fairness: tuple[str, float | None] = ("", None)
     for heading, values, places, better in _measured_columns(kind, apps):
         columns += [Column(f"{heading}\nmedian"), Column("worst\ntenth")]
@@ -68,6 +72,8 @@ def summary(record: Record) -> Table:
 def _values(kind: traffic.Kind, apps: Sequence[App]) -> Iterator[tuple[traffic.Measure, list[float]]]:
     """Yield each number that flows of the kind measure, with its values."""
     for measure in kind.measures:
+        if measure.hides_zero:
+            continue  # what was not done has columns of its own
         picked: list[float | None] = [dotted.walk(cast("Any", app), measure.path) for app in apps]
         if values := [value for value in picked if value is not None]:
             yield measure, values

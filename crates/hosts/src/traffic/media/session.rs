@@ -11,7 +11,7 @@ use crate::probe::histogram::Histogram;
 use crate::probe::{percent, rounded};
 use crate::traffic::application::{Application, Host, Message, SocketId};
 use crate::traffic::isochronous::FRAME;
-use crate::traffic::result;
+use crate::traffic::result::{self, Undone};
 use goodqueue_units::{Duration, Ecn, Instant, Stream as Random};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -246,18 +246,25 @@ impl Application for Session {
         self.modes = (0, 0);
     }
 
-    fn result(&self, _now: Instant) -> Option<result::Result> {
-        let (sent, received, settled) = self.transit.counts();
+    fn result(&self, now: Instant) -> Option<result::Result> {
+        let (sent, received, settled) = self.transit.counts(now);
         let (rate_mbps, rate_percentiles_mbps) = self.rates();
         Some(Arc::new(MediaResult {
             rate_mbps,
             rate_percentiles_mbps,
             delay_ms: self.transit.delays.summary(),
             frame_delay_ms: self.transit.frame_delays.summary(),
+            frames: self.transit.frames(),
+            frames_completed: self.transit.frame_delays.count(),
             sent,
             received,
-            loss_percent: percent(settled - received, settled),
-            ramp_up_percent: percent(self.modes.1, self.modes.0),
+            loss_percent: (sent > 0).then(|| percent(settled - received, settled)),
+            ramp_up_percent: (self.modes.0 > 0).then(|| percent(self.modes.1, self.modes.0)),
         }))
+    }
+
+    /// Media have no end. What was lost on the way has a number of its own.
+    fn undone(&self) -> Undone {
+        Undone::of_one(self.transit.has_sent(), self.transit.has_come, false)
     }
 }

@@ -1,6 +1,7 @@
 //! Packets and frames under way, and how long they took.
 
 use crate::probe::delay::FlowDelays;
+use crate::traffic::isochronous::PATIENCE;
 use goodqueue_units::{Duration, Instant};
 use std::collections::VecDeque;
 
@@ -77,6 +78,9 @@ pub(super) struct Transit {
     /// How many of the measured packets arrived, and the number after the highest of them.
     received: u64,
     settled: u64,
+    /// The longest that one of them took, and whether any packet arrived since the run began.
+    longest: Duration,
+    pub(super) has_come: bool,
 }
 
 impl Transit {
@@ -89,6 +93,8 @@ impl Transit {
             frame_delays: FlowDelays::new(),
             received: 0,
             settled: 0,
+            longest: Duration::ZERO,
+            has_come: false,
         }
     }
 
@@ -112,10 +118,12 @@ impl Transit {
         let number = last_sent - u64::from((last_sent as u32).wrapping_sub(low));
         let packet = self.packets.get_mut(number).filter(|packet| !packet.has_come)?;
         packet.has_come = true;
+        self.has_come = true;
         let &mut Sent { at, frame, bytes, .. } = packet;
         if number >= self.from.0 {
             self.delays.record(now.since(at));
             self.received += 1;
+            self.longest = self.longest.max(now.since(at));
             self.settled = self.settled.max(number + 1);
         }
         if let Some(captured) = self.frames.get_mut(frame) {
@@ -130,17 +138,33 @@ impl Transit {
     /// Begins measuring. What was sent and captured before does not count.
     pub(super) fn measure_from_now(&mut self) {
         self.from = (self.packets.next(), self.frames.next());
-        (self.received, self.settled) = (0, 0);
+        (self.received, self.settled, self.longest) = (0, 0, Duration::ZERO);
         self.delays.reset();
         self.frame_delays.reset();
     }
 
-    /// Returns how many packets were sent, how many arrived, and how many there are up to the last that arrived. If
-    /// none arrived, the last number is that of all packets sent.
-    pub(super) fn counts(&self) -> (u64, u64, u64) {
+    /// Returns how many packets were sent, how many arrived, and of how many the fate is known at `now`: up to the last
+    /// that arrived, and those after it that are under way for too long. If none arrived, the last number is that of
+    /// all packets sent.
+    pub(super) fn counts(&self, now: Instant) -> (u64, u64, u64) {
         let sent = self.packets.next() - self.from.0;
-        let settled = if self.received > 0 { self.settled - self.from.0 } else { sent };
-        (sent, self.received, settled)
+        if self.received == 0 {
+            return (sent, 0, sent);
+        }
+        let first_over = self.packets.first.max(self.settled); // what is forgotten was lost
+        let after = self.packets.kept.iter().skip((first_over - self.packets.first) as usize);
+        let over = after.take_while(|packet| packet.at + self.longest * PATIENCE < now).count() as u64;
+        (sent, self.received, first_over + over - self.from.0)
+    }
+
+    /// Returns how many frames were captured.
+    pub(super) fn frames(&self) -> u64 {
+        self.frames.next() - self.from.1
+    }
+
+    /// Returns whether a packet was ever sent.
+    pub(super) fn has_sent(&self) -> bool {
+        self.packets.next() > 0
     }
 }
 
@@ -169,9 +193,10 @@ mod tests {
         assert_eq!(transit.frame_delays.summary().unwrap().max, 45.0);
         let delays = transit.delays.summary().unwrap();
         assert_eq!((delays.min, delays.max), (40.0, 45.0));
-        assert_eq!(transit.counts(), (4, 2, 2));
+        assert_eq!(transit.counts(at(50)), (4, 2, 2));
+        assert_eq!(transit.counts(at(170)), (4, 2, 3), "33 + 3 * 45 = 168 ms: number 2 is lost, and 3 may still come");
         transit.arrived(at(90), 3);
-        assert_eq!((transit.counts(), transit.frame_delays.count()), ((4, 3, 4), 1));
+        assert_eq!((transit.counts(at(90)), transit.frame_delays.count()), ((4, 3, 4), 1));
     }
 
     /// A packet that was sent before measuring began is not measured, and does not count as lost.
@@ -184,14 +209,14 @@ mod tests {
         }
         transit.arrived(at(20), 0);
         transit.measure_from_now();
-        assert_eq!(transit.counts(), (0, 0, 0));
+        assert_eq!(transit.counts(at(20)), (0, 0, 0));
         transit.arrived(at(20), 1);
         assert!(transit.delays.summary().is_none() && transit.frame_delays.summary().is_none());
         let frame = transit.captured(at(30), 100);
         transit.sent(at(30), frame, 100);
-        assert_eq!(transit.counts(), (1, 0, 1), "none came, so all are lost");
+        assert_eq!(transit.counts(at(30)), (1, 0, 1), "none came, so all are lost");
         transit.arrived(at(60), 2);
-        assert_eq!((transit.counts(), transit.delays.count()), ((1, 1, 1), 1));
+        assert_eq!((transit.counts(at(60)), transit.delays.count()), ((1, 1, 1), 1));
     }
 
     /// Packets carry only 32 bits of their number. A packet that never arrives is forgotten after one minute.
@@ -205,6 +230,6 @@ mod tests {
         transit.sent(at(60_001), frame, 100);
         assert_eq!(transit.packets.kept.len(), 1, "one is lost, one has come");
         assert!(transit.arrived(at(60_002), u32::MAX).is_none());
-        assert_eq!(transit.counts(), (3, 1, 2));
+        assert_eq!(transit.counts(at(60_002)), (3, 1, 2));
     }
 }

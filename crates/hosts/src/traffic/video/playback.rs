@@ -10,7 +10,7 @@ pub(super) struct Playback {
     /// Time that the buffer still plays.
     level: Duration,
     state: State,
-    /// Time played and time stalled, and stalls that began, since [`Playback::measure_from`].
+    /// Time played and time waited, and stalls that began, since [`Playback::measure_from`].
     played: Duration,
     stalled: Duration,
     stalls: u64,
@@ -18,6 +18,8 @@ pub(super) struct Playback {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// Nothing was asked for.
+    Idle,
     /// Nothing has been shown.
     Waits,
     Plays,
@@ -30,7 +32,13 @@ enum State {
 impl Playback {
     pub(super) fn new() -> Self {
         let (level, played, stalled) = (Duration::ZERO, Duration::ZERO, Duration::ZERO);
-        Self { at: Instant::ZERO, level, state: State::Waits, played, stalled, stalls: 0 }
+        Self { at: Instant::ZERO, level, state: State::Idle, played, stalled, stalls: 0 }
+    }
+
+    /// Begins to wait for the first segment.
+    pub(super) fn begin(&mut self, now: Instant) {
+        self.advance(now);
+        self.state = State::Waits;
     }
 
     /// Moves on to `now`.
@@ -48,8 +56,8 @@ impl Playback {
                 self.stalls += 1;
                 self.stalled = self.stalled + left;
             }
-            State::Stalls => self.stalled = self.stalled + passed,
-            _ => {}
+            State::Waits | State::Stalls => self.stalled = self.stalled + passed,
+            State::Idle | State::Plays | State::Ends => {}
         }
     }
 
@@ -57,16 +65,17 @@ impl Playback {
     pub(super) fn add(&mut self, now: Instant, length: Duration) -> bool {
         self.advance(now);
         self.level = self.level + length;
-        let first = self.state == State::Waits;
+        let first = matches!(self.state, State::Idle | State::Waits);
         if self.state != State::Ends {
             self.state = State::Plays;
         }
         first
     }
 
-    /// Takes note that nothing more comes: an empty buffer is no stall any more.
+    /// Takes note that nothing more comes: an empty buffer is no stall any more. A wait for the first segment was one.
     pub(super) fn end(&mut self, now: Instant) {
         self.advance(now);
+        self.stalls += u64::from(self.state == State::Waits);
         self.state = State::Ends;
     }
 
@@ -80,11 +89,13 @@ impl Playback {
         (self.played, self.stalled, self.stalls) = (Duration::ZERO, Duration::ZERO, 0);
     }
 
-    /// Returns the time played, the time stalled, and how many stalls began.
+    /// Returns the time played, the time waited, and how many stalls began. A wait for the first segment is a stall if
+    /// it lasts at `now`.
     pub(super) fn seen(&self, now: Instant) -> (Duration, Duration, u64) {
         let mut then = self.clone();
         then.advance(now);
-        (then.played, then.stalled, then.stalls)
+        let lasts = u64::from(then.state == State::Waits);
+        (then.played, then.stalled, then.stalls + lasts)
     }
 }
 
@@ -96,10 +107,32 @@ mod tests {
         Instant::ZERO + Duration::from_secs(s)
     }
 
+    /// It is asked for at 2 s, and nothing comes until the run ends at 20 s.
+    #[test]
+    fn a_player_that_never_starts_waits_all_the_time() {
+        let mut player = Playback::new();
+        player.begin(at(2));
+        assert_eq!(player.seen(at(20)), (Duration::ZERO, Duration::from_secs(18), 1));
+        player.measure_from(at(5));
+        assert_eq!(player.seen(at(20)), (Duration::ZERO, Duration::from_secs(15), 1));
+        player.end(at(12));
+        assert_eq!(player.seen(at(20)), (Duration::ZERO, Duration::from_secs(7), 1), "the viewer gave up");
+    }
+
+    /// The time before the first segment is waiting, and no stall of its own.
+    #[test]
+    fn a_start_is_waited_for() {
+        let mut player = Playback::new();
+        player.begin(at(2));
+        assert!(player.add(at(5), Duration::from_secs(4)));
+        assert_eq!(player.seen(at(8)), (Duration::from_secs(3), Duration::from_secs(3), 0));
+    }
+
     /// A segment of 4 s at 1 s, the next one at 8 s: a stall from 5 s to 8 s.
     #[test]
     fn a_stall_lasts_until_the_next_segment() {
         let mut player = Playback::new();
+        player.begin(at(1));
         let segment = Duration::from_secs(4);
         assert!(player.add(at(1), segment));
         assert_eq!(player.seen(at(5)), (segment, Duration::ZERO, 0), "the last moment of the buffer is no stall");
@@ -113,6 +146,7 @@ mod tests {
     #[test]
     fn after_the_last_segment_an_empty_buffer_is_the_end() {
         let mut player = Playback::new();
+        player.begin(at(0));
         player.add(at(0), Duration::from_secs(2));
         player.end(at(1));
         assert_eq!(player.seen(at(9)), (Duration::from_secs(2), Duration::ZERO, 0));

@@ -20,6 +20,8 @@ pub(super) enum Plan {
 pub(super) struct User {
     pub(super) random: Random,
     pub(super) page: Option<Box<Page>>,
+    /// Whether any response ever arrived.
+    pub(super) has_come: bool,
 }
 
 /// A page that a user waits for.

@@ -65,7 +65,10 @@ crate::part! {
         /// Responses that arrived completely.
         pub completed: u64 => result::column("came", "", 0),
         /// Pages that were begun.
-        pub pages: u64,
+        pub pages: u64 => result::column("pages", "begun", 0),
+        /// Pages that were complete.
+        #[optional(by_schema)]
+        pub pages_completed: u64 => result::column("", "ended", 0),
         /// Connections that were opened.
         pub connections: u64,
         /// Bytes of the responses that arrived.
@@ -176,6 +179,7 @@ impl Tally {
             count: self.begun,
             completed: came,
             pages: self.pages_begun,
+            pages_completed: self.pages.count(),
             connections: self.connections,
             response_bytes: self.bytes,
             timeout_percent: percent(self.timeouts),

@@ -9,7 +9,7 @@ use goodqueue_units::{Duration, Streams};
 use serde_json::{Map, json};
 use std::sync::Arc;
 
-/// The mixes as data: what each one is, where its numbers are from, and its tables.
+/// The mixes as data: what each one is, where its numbers are from, and its tables, or the mix that has the same.
 const MIXES: &str = include_str!("mixes.json");
 /// The keys of a table that follow from the subscriber.
 const OF_SUBSCRIBER: [&str; 5] = ["host", "rtt", "start", "start_spread", "stop"];
@@ -41,7 +41,8 @@ impl Quantity for Mix {
             Json::String(name) => {
                 let names: Vec<&str> = all.keys().map(String::as_str).collect();
                 let mix = all.get(name).ok_or_else(|| no_such_word(name, &names))?;
-                mix.get("traffic").and_then(Json::as_array)
+                let same = mix["traffic"].as_str().and_then(|other| all.get(other));
+                same.unwrap_or(mix)["traffic"].as_array()
             }
             _ => None,
         };
