@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from goodqueue.errors import UserError
+from goodqueue.errors import Place, UserError
 
 EXTRAS = {
     "matplotlib": "figures",
@@ -15,7 +15,7 @@ EXTRAS = {
 """The extra of each package."""
 
 
-def needed(package: str, where: str) -> None:
+def needed(package: str, where: Place) -> None:
     """Raise UserError if ``package`` is not installed, before any work is done for ``where``."""
     if find_spec(package) is None:
         raise _refusal(package, where)
@@ -27,5 +27,5 @@ def missing(error: ModuleNotFoundError, where: str) -> UserError | None:
     return _refusal(package, where) if package in EXTRAS else None
 
 
-def _refusal(package: str, where: str) -> UserError:
-    return UserError(where, f"needs {package}; accepted: pip install 'goodqueue[{EXTRAS[package]}]'")
+def _refusal(package: str, where: Place) -> UserError:
+    return UserError(where, f"needs {package}; accepted: pip install {package}")

@@ -81,6 +81,8 @@ class Advise(Question):
         if self.more and not self.flent:
             raise UserError("advise", f"found {quoted(self.more[0])} without --flent; accepted: --flent FILE...")
         household = reading.ask(self)
+        if self.tune:
+            tuned.check(household)
 
         def carry_out(progress: "Progress", _: "Store | None") -> "Answer":
             advice = trying.advise(household, self.workers, progress)

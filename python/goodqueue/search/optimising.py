@@ -12,6 +12,8 @@ from goodqueue import extras
 from goodqueue.errors import UserError, quoted
 from goodqueue.search.facts import Fact, Number, Value
 
+PACKAGE = "optuna"
+
 BATCH = 16
 """The number of candidates that are drawn before the first of them is judged."""
 
@@ -36,7 +38,7 @@ class Optimiser:
 
     def __init__(self, method: str, seed: int, goals: int = 1) -> None:
         """Begin a search with ``goals`` scores per candidate. Raises UserError."""
-        extras.needed("optuna", "search")
+        extras.needed(PACKAGE, "search")
         if method not in METHODS:
             raise UserError("--method", f"found {quoted(method)}; accepted: {', '.join(METHODS)}")
         import optuna
