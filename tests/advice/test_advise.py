@@ -728,6 +728,12 @@ def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_
         ("--down 9mbit", "--up: missing; accepted: a rate such as 50mbit"),
         ("--down fast --up 1mbit", '--down: found "fast"; accepted: a rate'),
         ("--down 9kbit --up 1mbit", '--down: found "9kbit"; accepted: 128kbit to 10gbit'),
+        (
+            "--down 250Mbps --up 25mbit",
+            '--down: found "250Mbps", which is 2 Gbit/s for tc (bytes), and 250 Mbit/s in a contract; '
+            "accepted: 250mbit or 2gbit",
+        ),
+        ("--down 9mbit --up 2Gbps", '--up: found "2Gbps", which is 16 Gbit/s for tc (bytes), and 2 Gbit/s in a contr'),
         ("--down 9mbit --up 1mbit --rtt 5s", '--rtt: found "5s"; accepted: 1ms to 2s'),
         ("--down 9mbit --up 1mbit --buffer 1h", '--buffer: found "1h"; accepted: a time'),
         (
