@@ -62,6 +62,7 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
         tried = [(arrivals, ARRIVALS), (program, PROGRAM)]
         return [
             *slower,
+            *([_senders(question, choice, now)] if question.link.key == "starlink" else []),
             *(_follows(choice, candidate, *answers) for candidate, answers in tried if candidate != choice),
             _last_hop(choice),
         ]
@@ -130,10 +131,11 @@ def _shallower(question: Question, choice: Candidate, now: Candidate) -> Asked:
 def _deeper(question: Question, choice: Candidate, after: Candidate) -> Asked:
     """Return the doubt that the queue is deeper: then a line may be worth typing after all."""
     truth = Truth(buffer=DEEP)
+    words = " and ".join(f"`{line}` {way}" for line, way in zip(after.lines(question), ("down", "up"), strict=True))
 
     def say(ranked: Sequence[Tried]) -> str:
         before, typed = ranked
-        return f"pings take {_ping(before)} as it is, and {_ping(typed)} with {after.label}."
+        return f"pings take {_ping(before)} as it is, and {_ping(typed)} with {words}."
 
     return Asked(_held(question, DEEP), [Trial("now", choice, truth), Trial(after.label, after, truth)], 0, say)
 
@@ -180,7 +182,8 @@ def _last_hop(choice: Candidate) -> Asked:
         Trial("pfifo at the access point", choice, Truth(air="pfifo")),
         Trial("mac80211 at the access point", choice, Truth(air="mac80211")),
     ]
-    return Asked(f"Wi-Fi is the last hop, at {air_mbps(*AIR):g} Mbit/s on the air", trials, 0, say, asks=False)
+    what = f"The last hop is Wi-Fi, a room away ({air_mbps(*AIR):g} Mbit/s on the air)"
+    return Asked(what, trials, 0, say, asks=False)
 
 
 def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
@@ -194,6 +197,25 @@ def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
     adapted = choice.at(choice.down / 2, choice.up / 2)
     trials = [Trial("now", now, truth), Trial(SAME, choice, truth), Trial("set to half", adapted, truth)]
     return Asked("The radio carries half of what you said", trials, 1, say)
+
+
+SENDERS = "The senders have BBR"
+
+
+def _senders(question: Question, choice: Candidate, now: Candidate) -> Asked:
+    """Return the doubt about CUBIC, where a link loses packets at random (docs/concepts/access-links.md)."""
+    lines = [now] if choice == now else [now, choice]
+
+    def say(ranked: Sequence[Tried]) -> str:
+        cubic, *bbr = (tried.means["goodput_mbps"].mean for tried in ranked)
+        typed = f" now, and {bbr[1]:.3g} with the best lines" if len(bbr) > 1 else ""
+        return (
+            f"Of {question.down_bps / 1e6:.4g} Mbit/s downloads of CUBIC get {cubic:.3g} now, "
+            f"since CUBIC takes each random loss for a full queue. Downloads of BBR get {bbr[0]:.3g} Mbit/s{typed}."
+        )
+
+    trials = [Trial("CUBIC", now, Truth()), *(Trial("BBR", line, Truth(cc="bbr")) for line in lines)]
+    return Asked(SENDERS, trials, 0, say, asks=False)
 
 
 ARRIVALS = "You let cake follow the rate (autorate-ingress)", ": it does not see the base station's queue"

@@ -72,6 +72,8 @@ class Truth:
     """Whether the link is the router's own port, without a FIFO behind it."""
     grants: bool = False
     """Whether a cable's modem sends in grants, for which it asks (DOCSIS 3.1)."""
+    cc: str = ""
+    """The congestion control of downloads and uploads, if it is not Linux's default, CUBIC."""
 
 
 def times_s(question: Question) -> tuple[float, float]:
@@ -110,6 +112,8 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
             source["name"] = SINGLE
         if not candidate.fair:
             source["host"] = TRANSLATED
+        if truth.cc and source["kind"] == BULK:
+            source["cc"] = truth.cc
         if source.get(har.KEY):
             source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
         elif source["kind"] == probe().name:
