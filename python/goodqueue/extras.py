@@ -15,9 +15,14 @@ EXTRAS = {
 """The extra of each package."""
 
 
+def is_there(package: str) -> bool:
+    """Return whether ``package`` is installed."""
+    return find_spec(package) is not None
+
+
 def needed(package: str, where: Place) -> None:
     """Raise UserError if ``package`` is not installed, before any work is done for ``where``."""
-    if find_spec(package) is None:
+    if not is_there(package):
         raise _refusal(package, where)
 
 

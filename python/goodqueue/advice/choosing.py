@@ -62,8 +62,11 @@ class Felt:
 
     number: Metric
     what: str
+    """Its name for a person, without its unit."""
+    says: str
+    """The beginning of a sentence about its value, ``{}``."""
     column: str
-    """Its heading in a table."""
+    """Its heading in a table of many."""
     uses: tuple[str, ...]
     """The uses for which it counts."""
 
@@ -79,15 +82,22 @@ class Felt:
 
 
 FELT = (
-    Felt(CALL, "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", ("calls",)),
-    Felt(_VOIP, "A call: 95 % of its packets arrive within", "call\np95 ms", ("calls",)),
-    Felt(_PING, "A game: 95 % of its round trips within", "ping\np95 ms", ("games",)),
-    Felt(_PAGE, "The web: a small page is there after", "page\nmean ms", ("web",)),
-    Felt(_SINGLE, "A lone download beside a user with three", "single\nMbit/s", ("downloads",)),
-    Felt(_DOWN, "Downloads together", "down\nMbit/s", ("downloads",)),
-    Felt(_UP, "Uploads together", "up\nMbit/s", ("downloads",)),
+    Felt(CALL, "Call: quality, MOS 1 to 4.5", "a call has a MOS of {}", "call\nMOS", ("calls",)),
+    Felt(_VOIP, "Call: 95 % of packets within", "95 % of call packets arrive within {}", "call\np95 ms", ("calls",)),
+    Felt(_PING, "Ping: 95 % within", "95 % of pings return within {}", "ping\np95 ms", ("games",)),
+    Felt(_PAGE, "Small web page: there after", "a small web page is there after {}", "page\nmean ms", ("web",)),
+    Felt(_SINGLE, "A lone download", "a lone download gets {}", "single\nMbit/s", ("downloads",)),
+    Felt(_DOWN, "Downloads together", "downloads together get {}", "down\nMbit/s", ("downloads",)),
+    Felt(_UP, "Uploads together", "uploads together get {}", "up\nMbit/s", ("downloads",)),
 )
 """The numbers that count. The delays include the base RTT, since people feel the whole delay."""
+
+FELT_BY_KEY = {felt.key: felt for felt in FELT}
+
+PING_KEY, PAGE_KEY, DOWN_KEY, UP_KEY = (number.key for number in (_PING, _PAGE, _DOWN, _UP))
+
+OF_USE = {"calls": _VOIP.key, "games": PING_KEY, "web": PAGE_KEY, "downloads": DOWN_KEY}
+"""The number that a sentence has for a use."""
 
 ALWAYS = (_PING, _DOWN, _UP)
 """The numbers that are shown for every use of the link: the gain and its cost."""

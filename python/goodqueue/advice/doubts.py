@@ -22,7 +22,7 @@ SAME = "these lines"
 PING = "ping_rtt_p95_ms"
 
 SAME_WITHIN = 1.1
-"""A ratio of delays of less than a point."""
+"""A ratio of delays, or of rates, of less than a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,9 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
     now = candidates.of(question)[0]
     if question.link.key == "wifi":
         return _of_wifi(question, choice)
+    senders = [_senders(question, choice, now)] if question.link.key == "starlink" else []
     if choice.kind == "nothing":
-        return [_deeper(question, choice, after), _last_hop(choice)]
+        return [*senders, _deeper(question, choice, after), _last_hop(choice)]
     if question.link.is_radio:
         slower = [] if question.trace else [_slower_radio(choice, now)]
         every = candidates.of(question)
@@ -62,7 +63,7 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
         tried = [(arrivals, ARRIVALS), (program, PROGRAM)]
         return [
             *slower,
-            *([_senders(question, choice, now)] if question.link.key == "starlink" else []),
+            *senders,
             *(_follows(choice, candidate, *answers) for candidate, answers in tried if candidate != choice),
             _last_hop(choice),
         ]
@@ -161,7 +162,7 @@ def _grants(choice: Candidate, now: Candidate) -> Asked:
 
     def say(ranked: Sequence[Tried]) -> str:
         before, after = ranked
-        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The address has no grants."
+        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The page has no grants."
 
     trials = [Trial("now", now, truth), Trial(SAME, choice, truth)]
     return Asked("The modem waits for grants (DOCSIS 3.1)", trials, 1, say)
@@ -208,11 +209,10 @@ def _senders(question: Question, choice: Candidate, now: Candidate) -> Asked:
 
     def say(ranked: Sequence[Tried]) -> str:
         cubic, *bbr = (tried.means["goodput_mbps"].mean for tried in ranked)
+        why = ", since CUBIC takes each random loss for a full queue" if cubic < bbr[0] / SAME_WITHIN else ""
         typed = f" now, and {bbr[1]:.3g} with the best lines" if len(bbr) > 1 else ""
-        return (
-            f"Of {question.down_bps / 1e6:.4g} Mbit/s downloads of CUBIC get {cubic:.3g} now, "
-            f"since CUBIC takes each random loss for a full queue. Downloads of BBR get {bbr[0]:.3g} Mbit/s{typed}."
-        )
+        said = f"Of {question.down_bps / 1e6:.4g} Mbit/s downloads of CUBIC get {cubic:.3g} now{why}."
+        return f"{said} Downloads of BBR get {bbr[0]:.3g} Mbit/s{typed}."
 
     trials = [Trial("CUBIC", now, Truth()), *(Trial("BBR", line, Truth(cc="bbr")) for line in lines)]
     return Asked(SENDERS, trials, 0, say, asks=False)

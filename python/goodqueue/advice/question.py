@@ -39,6 +39,7 @@ class Advise(Question):
     verb = "advise"
     report = "Write a report: a page, JSON, and the scenarios."
     needs_figures = False
+    has_latex = True
 
     more: tuple[str, ...] = argument(
         "FILE", "Further files of --flent.", reader=PATHS, is_optional=True, in_python=False

@@ -29,6 +29,12 @@ class Text:
     text: "str | Markup"
     style: Literal["", "lead", "note"] = ""
 
+    @property
+    def plain(self) -> str:
+        """The text without HTML, for a face that is no page."""
+        without_tags = getattr(self.text, "striptags", None)
+        return without_tags() if without_tags else self.text
+
 
 @dataclass(frozen=True, slots=True)
 class Findings:
