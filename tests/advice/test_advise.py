@@ -12,17 +12,19 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from markupsafe import escape
 
 import goodqueue as gq
 import needs
 from conftest import Result
 from flent_files import data, written
-from goodqueue import _goodqueue, running, scenario
+from goodqueue import _goodqueue, extras, pages, running, scenario
 from goodqueue.advice import (
     candidates,
     checking,
     choosing,
     commands,
+    doubts,
     finding,
     gain,
     links,
@@ -43,6 +45,7 @@ from goodqueue.engines import loads
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
 from goodqueue.measures.numbers import calls
+from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
 from goodqueue.serving import address
 from goodqueue.show import terminal
@@ -592,6 +595,27 @@ def test_out_writes_a_report_that_repeats(goodqueue: Callable[..., Result], here
     assert then["scenario"]["bottleneck"]["qdisc"].startswith("cake bandwidth")
 
 
+@pytest.mark.parametrize("has_matplotlib", [True, False])
+def test_the_page_is_made_of_the_parts_of_the_answer(
+    has_matplotlib: bool, answers: dict[str, Advice], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture has now beside then, and the letters. Without matplotlib the page has all the rest."""
+    monkeypatch.setattr(extras, "is_there", lambda _: has_matplotlib)
+    answer = answers["fibre"]
+    written = of(answer, Advise(down="40mbit", up="20mbit", link="ethernet"))
+    assert pages.write(tmp_path, written, "advise", "goodqueue advise", lambda _: None) is None
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert {"now.toml", "then.toml", "results.json"} <= {file.name for file in tmp_path.iterdir()}
+    assert finding.of(answer).sentences[0] in html
+    assert f'<a href="{escape(answer.address)}">the link in report.html</a>' in html
+    assert "Everything that was tried" in html
+    assert ("<svg" in html) == has_matplotlib == (tmp_path / "now-and-then.png").exists()
+    if has_matplotlib:
+        drawn = set(re.findall(r"<text[^>]*>([^<]*)</text>", html))
+        assert {letter.letters(one.means[choosing.ADDED_KEY]) for one in (answer.tried[0], answer.choice)} <= drawn
+        assert {change.what for change in answer.changes} <= drawn
+
+
 def test_out_replaces_nothing_unasked(goodqueue: Callable[..., Result], here: Path) -> None:
     words = ["advise", "--down", "5mbit", "--up", "1mbit", "--quick"]
     assert goodqueue(*words, "--force").err == "goodqueue: --force: found without --out; accepted: with --out DIR\n"
@@ -779,6 +803,20 @@ def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_
             assert (access, queues) == ({"provider": "", "modem": "docsis"}, {"docsis_lld"}), candidate.label
     assert ".access=" in page.of(one, candidates.of(one)[0], candidates.of(one)[1]), "the complete page runs it"
     assert checking.check(one, candidates.of(one)[0], lambda _: None) == ([], checking.ACCESS)
+
+
+def test_starlink_s_answer_says_why_cubic_gets_so_little_and_what_bbr_gets(tmp_path: Path) -> None:
+    one = reading.ask(Advise(down="60mbit", up="6mbit", link="starlink", seeds=1, quick=True))
+    nothing, cake, *_ = candidates.of(one)
+    (asked_of_both,) = (doubt for doubt in doubts.of(one, nothing, cake) if doubt.what == doubts.SENDERS)
+    (doubt,) = trying._doubts(trying.Bench(one, tmp_path, 1, lambda _: None), [asked_of_both])
+    cubic, bbr = (tried.means["goodput_mbps"].mean for tried in doubt.tried)
+    assert bbr > 1.5 * cubic
+    why = "since CUBIC takes each random loss for a full queue"
+    assert doubt.then == (
+        f"Of 60 Mbit/s downloads of CUBIC get {cubic:.3g} now, {why}. Downloads of BBR get {bbr:.3g} Mbit/s."
+    )
+    assert not doubt.changes_answer
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------

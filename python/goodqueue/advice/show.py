@@ -49,7 +49,15 @@ def changes(advice: Advice) -> Table:
         name = f"{change.what} ({unit})" if unit else change.what
         rows.append([name, *values, _change(change)][: len(columns)])
     heading = "What is there now" if advice.tried[0].is_choice else "What that changes"
-    return Table(f"{heading}, while downloads and uploads fill the link", columns, rows)
+    return Table(f"{heading}, while downloads and uploads fill the link", columns, rows, list(_notes(advice)))
+
+
+def _notes(advice: Advice) -> Iterator[str]:
+    """Yield what the words of the table mean."""
+    if (n := len(advice.question.seeds)) > 1:
+        yield f"± CI: the 95 % confidence interval over {n} seeds."
+    if any(change.metric == SINGLE_KEY for change in advice.changes):
+        yield "A lone download is the only one of its user. Another user has three."
 
 
 def _value(change: Change, estimate: Estimate, size: int) -> str:

@@ -51,14 +51,14 @@ def figure(letters: Sequence[str], letters_are: str, groups: Sequence[tuple[str,
 def _letters(ax: Axes, letters: Sequence[str], letters_are: str) -> None:
     ax.set_axis_off()
     ax.set(xlim=(0, 1), ylim=(0, 1))
-    columns = [("now", BEFORE, 0.2), ("then", AFTER, 0.62)]
+    columns = [("now", BEFORE, 0.2), ("then", AFTER, 0.76)]
     for letter, (name, colour, x) in zip(letters, columns, strict=False):
-        points = 40 if len(letter) <= 2 else 22
+        points = 40 if len(letter) <= 2 else 21  # "C or D"
         ax.text(x, 0.42, letter, color=colour, fontsize=style.size(points), weight="bold", ha="center", va="center")
         ax.text(x, -0.08, name, color=colour, fontsize=style.size(10), weight="bold", ha="center", va="center")
     if len(letters) > 1:
         arrow = {"arrowstyle": "-|>", "color": BEFORE, "linewidth": 1.6}
-        ax.annotate("", (0.5, 0.42), (0.32, 0.42), arrowprops=arrow)
+        ax.annotate("", (0.53, 0.42), (0.41, 0.42), arrowprops=arrow)
     ax.set_title(letters_are)
 
 
