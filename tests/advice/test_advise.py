@@ -450,6 +450,12 @@ def test_a_radio_s_answer_names_the_program_that_follows_the_delay(answers: dict
         assert (settings["dl_if"], settings["ul_if"]) == ("ifb0", "eth0")
         rates = [int(settings[f"{word}_dl_shaper_rate_kbps"]) for word in ("min", "base", "max")]
         assert rates == [one.down_bps // 8000, one.down_bps // 2000, one.down_bps * 2 // 1000]
+        program_tried, half = (
+            next(tried for tried in answers[name].tried if tried.label == label)
+            for label in (outside.label, "cake at half of the mean")
+        )
+        said = finding.lines(answers[name], program_tried, half)
+        assert said == "these lines with rates that cake-autorate sets"
         chosen = replace(answers[name], label=outside.label, program=settings)
         assert "  dl_if=ifb0\n  ul_if=eth0\n" in "".join(
             part.text for part in typed.section(chosen).parts if isinstance(part, Code)

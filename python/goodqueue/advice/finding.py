@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from goodqueue.advice import typed
+from goodqueue.advice import candidates, typed
 from goodqueue.advice.choosing import ADDED_KEY, DOWN_KEY, FELT_BY_KEY, PAGE_KEY, PING_KEY, UP_KEY
 from goodqueue.advice.question import Advise
 from goodqueue.advice.reading import SEEDS
@@ -59,23 +59,21 @@ def _is_better(change: Change) -> bool:
 
 def cost(advice: Advice) -> str:
     """Return what the lines take from downloads and uploads."""
-    losses = []
-    for change in advice.changes:
-        loss = -(change.percent or 0.0)
-        if change.metric in (DOWN_KEY, UP_KEY) and loss > 100 * COSTS:
-            unsure = ", which these seeds do not tell from none" if change.is_told_apart is False else ""
-            rates = f"{number(change.then.mean, _digits(change))} Mbit/s in place of {_rate(change)}"
-            what = "downloads" if change.metric == DOWN_KEY else "uploads"
-            losses.append(f"{loss:.0f} % of {what} ({rates}{unsure})")
+    names = {DOWN_KEY: "downloads", UP_KEY: "uploads"}
+    losses = [
+        _loss(change, names[change.metric])
+        for change in advice.changes
+        if change.metric in names and change.then.mean < (1 - COSTS) * change.now.mean
+    ]
     return f"What it costs: {' and '.join(losses) or f'less than {100 * COSTS:.0f} % of downloads and of uploads'}."
 
 
-def _rate(change: Change) -> str:
-    return number(change.now.mean, _digits(change))
-
-
-def _digits(change: Change) -> int:
-    return decimals([change.then.mean, change.now.mean])
+def _loss(change: Change, name: str) -> str:
+    then, now = change.then.mean, change.now.mean
+    digits = decimals([then, now])
+    unsure = ", which these seeds do not tell from none" if change.is_told_apart is False else ""
+    rates = f"{number(then, digits)} {change.unit} in place of {number(now, digits)}"
+    return f"{100 * (1 - then / now):.0f} % of {name} ({rates}{unsure})"
 
 
 def _says(change: Change, value: Estimate) -> str:
@@ -107,7 +105,9 @@ def lines(advice: Advice, tried: Tried, beside: Tried | None = None) -> str:
     if tried is advice.tried[0]:
         return "nothing typed"
     ways = [("up", tried.up, beside and beside.up), ("down", tried.down, beside and beside.down)]
-    return " and ".join(f"`{line}` {way}" for way, line, other in ways if line != other)
+    words = " and ".join(f"`{line}` {way}" for way, line, other in ways if line != other) or "these lines"
+    outside = [candidate.label for candidate in candidates.of(advice.question) if candidate.outside]
+    return f"{words} with rates that cake-autorate sets" if tried.label in outside else words
 
 
 def most(advice: Advice) -> Change | None:
