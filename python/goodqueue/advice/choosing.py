@@ -83,9 +83,9 @@ class Felt:
 
 FELT = (
     Felt(CALL, "Call: quality, MOS 1 to 4.5", "a call has a MOS of {}", "call\nMOS", ("calls",)),
-    Felt(_VOIP, "Call: 95 % of packets within", "95 % of call packets arrive within {}", "call\np95 ms", ("calls",)),
+    Felt(_VOIP, "Call packets: 95 % within", "95 % of call packets arrive within {}", "call\np95 ms", ("calls",)),
     Felt(_PING, "Ping: 95 % within", "95 % of pings return within {}", "ping\np95 ms", ("games",)),
-    Felt(_PAGE, "Small web page: there after", "a small web page is there after {}", "page\nmean ms", ("web",)),
+    Felt(_PAGE, "Small web page: after", "a small web page is there after {}", "page\nmean ms", ("web",)),
     Felt(_SINGLE, "A lone download", "a lone download gets {}", "single\nMbit/s", ("downloads",)),
     Felt(_DOWN, "Downloads together", "downloads together get {}", "down\nMbit/s", ("downloads",)),
     Felt(_UP, "Uploads together", "uploads together get {}", "up\nMbit/s", ("downloads",)),
