@@ -190,6 +190,9 @@ def test_framing_is_that_of_the_interface_that_dials(
 
 def test_the_router_needs_packages_and_a_way_back(answers: dict[str, Advice]) -> None:
     for name, answer in answers.items():
+        if not answer.commands["down"]:
+            assert not typed.section(answer).parts, name
+            continue
         said = typed.section(answer).parts
         assert said[-2] == "To take it away again:"
         assert said[-1].text.startswith("  tc qdisc del dev "), name
@@ -551,7 +554,7 @@ def test_the_answer_fits_80_columns_and_begins_with_the_finding(
     assert [line for line in lines[1:6] if line.startswith("What it costs: ")]
     assert [" ".join(line.split()) for line in lines if "then ± CI" in line] == ["now ± CI then ± CI change ± CI"]
     assert {"What to type", "How sure"} <= set(lines)
-    assert len(lines) <= 78
+    assert len(lines) <= 84
 
 
 @pytest.mark.long
