@@ -20,6 +20,7 @@ from goodqueue.measures import stats
 from goodqueue.measures.base import path_ms
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.numbers import calls
+from goodqueue.measures.ratios import ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 
@@ -186,6 +187,7 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
             _estimate(now[felt.key]),
             _estimate(then[felt.key]),
             difference(then[felt.key], now[felt.key]),
+            ratio(then[felt.key], now[felt.key]),
         )
         for felt in FELT
         if felt.key in now and (felt.number in ALWAYS or set(felt.uses) & set(uses))

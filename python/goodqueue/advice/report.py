@@ -31,7 +31,8 @@ def write(folder: Path, advice: Advice, command: str) -> None:
     now, then = (every[lines[at]] for at in (0, next(at for at, tried in enumerate(advice.tried) if tried.is_choice)))
     texts = {}
     for name, candidate in (("now", now), ("then", then)):
-        scenario = scenarios.scenario(advice.question, candidate, advice.question.seeds[0], Truth(), folder)
+        question, times = advice.question, advice.length.times
+        scenario = scenarios.scenario(question, candidate, question.seeds[0], Truth(), folder, times)
         texts[name] = to_toml(_beside(scenario, folder))
         (folder / f"{name}.toml").write_text(texts[name], encoding="utf-8")
     (folder / REPORT).write_text(_page(advice, command, texts["then"]), encoding="utf-8")

@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator
 
-from goodqueue.advice import commands
+from goodqueue.advice import commands, lengths
 from goodqueue.advice.candidates import FAIR
 from goodqueue.advice.choosing import ADDED_KEY, FELT, SINGLE_KEY, TENTH
 from goodqueue.advice.gain import NOTICED, Gain
 from goodqueue.advice.reading import USES, Question
 from goodqueue.advice.result import Advice, Change, Check, Tried
+from goodqueue.measures import steady
 from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
+from goodqueue.show import ratios
 from goodqueue.show.table import Column, Table, decimals, number, plus_minus, span
 
 
@@ -100,7 +102,12 @@ def changes(advice: Advice) -> Table:
         rows = [[change.what, _value(change.now, change)] for change in advice.changes]
         return Table("What is there now", [while_loaded, Column("now" + _plus_minus(advice))], rows)
     interval = _plus_minus(advice)
-    columns = [while_loaded, Column("now" + interval), Column("then" + interval), Column("change" + interval)]
+    columns = [
+        while_loaded,
+        Column("now" + interval),
+        Column("then" + interval),
+        Column("change" + (" (95 % CI)" if interval else "")),
+    ]
     rows = [
         [change.what, _value(change.now, change), _value(change.then, change), _change(change)]
         for change in advice.changes
@@ -128,21 +135,29 @@ def _change(change: Change) -> str:
         return "not told apart"
     if not change.unit:
         return f"{'+' if change.difference.mean > 0 else ''}{plus_minus(change.difference, 2)}"
-    if change.percent is None:
-        return ""
-    scale = 100 / change.now.mean
-    half = change.difference.half_width
-    percent = plus_minus(Estimate(change.percent, half and half * scale, change.difference.n), 0)
-    return f"{'+' if change.percent > 0 else ''}{percent} %"
+    return ratios.change(change.ratio)
 
 
 def sentences(advice: Advice) -> Iterator[str]:
     """Yield what stands below the table: a score, how sure the answer is, what would change it, what is assumed."""
     yield letters(advice)
     yield from sure(advice)
+    yield measured_part(advice)
     yield from tuned(advice)
     yield from doubts(advice)
     yield assumed(advice)
+
+
+def measured_part(advice: Advice) -> str:
+    """Return which part of the runs was measured, and whether their start still shows in it."""
+    length, others = advice.length, lengths.short(advice.question)
+    if length.is_settled:
+        begin, end = length.times.warmup_s, length.times.whole_s
+        start = f"their start no longer shows after {length.settled_s:g} s ({steady.METHOD})"
+        seconds = f"Measured: seconds {begin:g} to {end:g} of each run now and then; {start}."
+    else:
+        seconds = f"Measured in the first {length.times.whole_s:g} s: not yet stationary ({steady.METHOD})."
+    return f"{seconds} All else is from seconds {others.warmup_s:g} to {others.whole_s:g}."
 
 
 def letters(advice: Advice) -> str:

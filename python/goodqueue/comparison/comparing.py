@@ -10,6 +10,7 @@ from goodqueue import engines, running
 from goodqueue._goodqueue import VERSION
 from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record, Scenario
 from goodqueue.show import labels
@@ -267,3 +268,10 @@ def estimate_json(estimate: Estimate | None) -> dict[str, Any]:
         return {"mean": None, "ci": None, "n": 0}
     ci = None if estimate.half_width is None else [estimate.low, estimate.high]
     return {"mean": estimate.mean, "ci": ci, "n": estimate.n}
+
+
+def ratio_json(ratio: Ratio | None) -> dict[str, Any] | None:
+    """Return a ratio in the format of results.json: ``value``, the ends of its interval (``ci``) and ``n``."""
+    if ratio is None:
+        return None
+    return {"value": ratio.value, "ci": None if ratio.low is None else [ratio.low, ratio.high], "n": ratio.n}
