@@ -8,7 +8,13 @@ from goodqueue.advice.reading import Question
 MOST_BITS = 3e9
 """The most bits per short run, if that leaves the run long enough."""
 
-MOST_LONG_BITS, MOST_S = 60e9, 300.0
+LEAST_S = 80.0
+"""The least length of a long run."""
+
+RADIO_S = 60.0
+"""The time after which the rates of a radio repeat, or more. All of it is measured."""
+
+MOST_LONG_BITS, MOST_S = 60e9, 320.0
 """The most bits and seconds of a run that is longer because its start shows."""
 
 CUBIC_C, CUBIC_BETA = 0.4, 0.7
@@ -39,11 +45,11 @@ class Times:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """How long the runs of the present state and of the choice were, and whether that was enough."""
+    """How long the runs of the present state and of the choice are, and whether that is enough."""
 
     times: Times
     settled_s: float
-    """The time after which the runs of the present state are stationary."""
+    """The time after which the runs are stationary."""
 
     @property
     def is_settled(self) -> bool:
@@ -64,11 +70,12 @@ def long(question: Question) -> Times:
     """Return the times of the first runs of the link as it is now. The first half is left out.
 
     The first flow that fills a FIFO gets nearly all of the link. It then takes CUBIC K seconds to fill the FIFO again
-    (RFC 9438, 4.2), and the others take `PERIODS` of that, or more, to catch up.
+    (RFC 9438, 4.2), and the others take `PERIODS` of that, or more, to catch up. A radio's rates repeat after a minute.
     """
     window = question.down_bps * (question.rtt_s + question.buffer_s) / 8 / FULL_PACKET
     period_s = (window * (1 - CUBIC_BETA) / CUBIC_C) ** (1 / 3)
-    whole_s = PERIODS * period_s * (0.5 if question.quick else 1.0)
+    whole_s = max(PERIODS * period_s, 2 * RADIO_S if question.link.is_radio else LEAST_S)
+    whole_s *= 0.5 if question.quick else 1.0
     whole_s = max(min(whole_s, MOST_LONG_BITS / _carried_bps(question)), short(question).whole_s)
     return Times(_tenths(whole_s / 2), _tenths(whole_s / 2))
 

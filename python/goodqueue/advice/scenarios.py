@@ -15,7 +15,7 @@ from goodqueue import _goodqueue
 from goodqueue.advice.candidates import STATION, Candidate
 from goodqueue.advice.choosing import SINGLE
 from goodqueue.advice.framing import HEADER
-from goodqueue.advice.lengths import Times, short
+from goodqueue.advice.lengths import RADIO_S, Times, short
 from goodqueue.advice.links import air_mbps, cell, frames_bps
 from goodqueue.advice.reading import Question
 from goodqueue.files import har
@@ -171,7 +171,7 @@ def _trace(question: Question, direction: str, rate: int, seed: int, folder: Pat
     file = folder / f"{direction}-{rate}-{seed}.mahimahi"
     if not file.exists():
         drawn = 2 * seed + (direction == "up")
-        file.write_text(_goodqueue.generate_rates("lte", f"{rate}bit", "60s", drawn), encoding="ascii")
+        file.write_text(_goodqueue.generate_rates("lte", f"{rate}bit", f"{RADIO_S:g}s", drawn), encoding="ascii")
     return str(file)
 
 

@@ -102,12 +102,7 @@ def changes(advice: Advice) -> Table:
         rows = [[change.what, _value(change.now, change)] for change in advice.changes]
         return Table("What is there now", [while_loaded, Column("now" + _plus_minus(advice))], rows)
     interval = _plus_minus(advice)
-    columns = [
-        while_loaded,
-        Column("now" + interval),
-        Column("then" + interval),
-        Column("change" + (" (95 % CI)" if interval else "")),
-    ]
+    columns = [while_loaded, *(Column(heading + interval) for heading in ("now", "then", "change"))]
     rows = [
         [change.what, _value(change.now, change), _value(change.then, change), _change(change)]
         for change in advice.changes

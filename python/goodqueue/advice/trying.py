@@ -1,7 +1,6 @@
 """Runs everything for an answer: all candidates on the stated link, then the doubts."""
 
 import json
-import math
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -64,14 +63,33 @@ class Bench:
         records = self._records(runs, begin, end)
         return choosing.numbers(records), steady.settled_s(records)
 
-    def settled(self, candidate: Candidate, begin: float, end: float) -> tuple[Values, Length]:
-        """Return the measurements of ``candidate`` in runs as long as they need to be stationary, or as may be."""
-        length, values = Length(lengths.long(self.question), math.inf), None
-        while values is None or lengths.should_double(self.question, length):
-            times = length.times if values is None else length.times.doubled
-            values, settled_s = self.long(candidate, times, begin, end)
-            length = Length(times, settled_s)
-        return values, length
+    def settled(
+        self, tried: Sequence[Candidate], times: Times, begin: float, end: float
+    ) -> tuple[list[Values], Length]:
+        """Return the measurements of ``tried`` in runs of ``times``, or longer until all are stationary, if possible.
+
+        The same part of each run is measured.
+        """
+        while True:
+            middle = (begin + end) / 2
+            step = (middle - begin) / len(tried)
+            found = [
+                self.long(candidate, times, begin + step * at, begin + step * (at + 1))
+                for at, candidate in enumerate(tried)
+            ]
+            length = Length(times, max(settled_s for _, settled_s in found))
+            if not lengths.should_double(self.question, length):
+                return [values for values, _ in found], length
+            times, begin = times.doubled, middle
+
+    def both(self, now: Candidate, choice: Candidate, values: Values, length: Length) -> tuple[Values, Values, Length]:
+        """Return the measurements of ``now`` and of ``choice``: ``values`` of ``length``, if that suits the choice."""
+        then, settled_s = self.long(choice, length.times, FIRST, THEN)
+        both = Length(length.times, max(length.settled_s, settled_s))
+        if not lengths.should_double(self.question, both):
+            return values, then, both
+        (values, then), both = self.settled([now, choice], length.times.doubled, FIRST, THEN)
+        return values, then, both
 
     def _records(self, runs: Sequence[Scenario], begin: float, end: float) -> list[Record]:
         def show(done: float) -> None:
@@ -86,14 +104,14 @@ def advise(question: Question, workers: int | None = None, progress: running.Pro
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(question, Path(folder), workers, show)
         tried = candidates.of(question)
-        now, length = bench.settled(tried[0], 0.0, NOW)
+        (now,), length = bench.settled(tried[:1], lengths.long(question), 0.0, NOW)
         numbers = [now, *bench.values(((candidate, Truth()) for candidate in tried[1:]), NOW, FIRST)]
         ranked = _rank(question, [candidate.label for candidate in tried], tried, numbers)
         at = next(index for index, row in enumerate(ranked) if row.is_choice)
         choice = tried[at]
         others = sorted((row for row in ranked if not row.is_choice), key=lambda row: row.behind.mean)
         after = tried[ranked.index(others[0])]
-        then = bench.long(choice, length.times, FIRST, THEN)[0] if at else now
+        now, then, length = bench.both(tried[0], choice, now, length) if at else (now, now, length)
         otherwise = _doubts(bench, doubts.of(question, choice, after))
     return Advice(
         question,
