@@ -3,16 +3,17 @@
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goodqueue import engines, running
 from goodqueue._goodqueue import VERSION
-from goodqueue.measures import measured, metrics, stats
+from goodqueue.measures import measured, metrics, stats, steady
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
 from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record, Scenario
+from goodqueue.scenario import seconds
 from goodqueue.show import labels
 
 
@@ -62,6 +63,14 @@ class Comparison:
     """The line from which the others differ. If empty, the first."""
     correct: str = ""
     """The correction of the stars for the number of comparisons: none, or ``holm``."""
+    settled_s: Mapping[str, float] = field(default_factory=dict)
+    """The time after which the simulator's runs of each line are stationary, in seconds. Empty: it was not judged."""
+
+    @property
+    def moving_s(self) -> dict[str, float]:
+        """The lines whose start shows for more than half of the run, with the time for which it shows."""
+        whole_s = seconds(self.scenario["duration"])
+        return {line: after for line, after in self.settled_s.items() if after > whole_s / 2}
 
     @property
     def reference(self) -> str:
@@ -123,14 +132,22 @@ def compare(
     """
     runs = scenarios(base, qdiscs, seeds)
     texts: dict[str, list[str]] = {}
+    settled_s: dict[str, float] = {}
     for engine in on:
 
         def note(share: float, done: int = len(texts)) -> None:
             if progress:
                 progress((done + share) / len(on))
 
-        texts[engine] = engines.run_many(engine, runs, workers, note)
-    return summarise(base, qdiscs, seeds, texts, shown, against, correct)
+        if engine == "sim" and steady.is_constant(base):
+            recorded = engines.run_many(engine, [steady.with_series(run) for run in runs], workers, note)
+            texts[engine] = [steady.without_series(text) for text in recorded]
+            for at, line in enumerate(qdiscs):
+                of_line = recorded[at * len(seeds) : (at + 1) * len(seeds)]
+                settled_s[line] = steady.settled_s([json.loads(text) for text in of_line])
+        else:
+            texts[engine] = engines.run_many(engine, runs, workers, note)
+    return replace(summarise(base, qdiscs, seeds, texts, shown, against, correct), settled_s=settled_s)
 
 
 def summarise(
@@ -229,6 +246,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "loaded": list(comparison.loaded()),
         **({"against": comparison.against} if comparison.against else {}),
         **({"correct": comparison.correct} if comparison.correct else {}),
+        **({"not_stationary_s": comparison.moving_s} if comparison.moving_s else {}),
         "qdiscs": [
             {
                 "qdisc": entry.qdisc,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from goodqueue.comparison import parts
 from goodqueue.comparison.comparing import Comparison
-from goodqueue.measures import metrics
+from goodqueue.measures import metrics, steady
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
@@ -138,9 +138,20 @@ def certainty(comparison: Comparison) -> list[str]:
         dict.fromkeys(entry.name for entry in comparison.entries if any(map(is_python, directions(entry.qdisc))))
     )
     note = [f"Written in Python, so slower, and one run at a time: {', '.join(slow)}."] if slow else []
+    note += _moving(comparison)
     if n == 1:
         return ["One seed: the spread is unknown, and so is how sure these numbers are. More: --seeds 5", *note]
     seeds = f"n = {n} seeds ({comparison.seeds[0]} to {comparison.seeds[-1]}), common to all"
     if comparison.spread_is_nil():
         return [f"{seeds}. {metric_columns.nil_note('Every seed')}", *note]
     return [f"{seeds}; ± is the mean's 95 % confidence interval (Student's t).", *note]
+
+
+def _moving(comparison: Comparison) -> list[str]:
+    """Return the sentence on the lines whose numbers are those of a start, or none."""
+    if not (moving_s := comparison.moving_s):
+        return []
+    names = {entry.qdisc: entry.name for entry in comparison.entries}
+    lines = " and ".join(f"{names[line]}, whose start shows for {after_s:g} s" for line, after_s in moving_s.items())
+    whole = comparison.scenario["duration"]
+    return [f"Measured in the first {whole}: not yet stationary with {lines} ({steady.METHOD}). Longer: --duration."]

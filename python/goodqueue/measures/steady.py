@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from goodqueue.measures.metrics import DIRECTIONS
-from goodqueue.record import Record
+from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK
 
 INTERVAL = "100ms"
@@ -26,7 +26,7 @@ TAIL = 0.25
 HELD_MS = 1.0
 """The least mean delay of a queue that is judged: below it the delay is that of single packets."""
 
-METHOD = "MSER-5 (White, Cobb, Spratt 2000)"
+METHOD = "MSER-5, White et al. 2000"
 
 
 def truncation(values: Sequence[float]) -> int:
@@ -44,6 +44,29 @@ def truncation(values: Sequence[float]) -> int:
             if error <= least + 1e-12 * squares / kept**2:  # of equal errors, that of the longest part
                 best, least = count - kept, error
     return BATCH * best
+
+
+CONSTANT = {"duration", "warmup", "seed", "bottleneck", "path", "hop", "host", "traffic"}
+"""The tables and keys of a scenario in which nothing changes at a stated time."""
+
+
+def is_constant(scenario: Scenario) -> bool:
+    """Return whether nothing in ``scenario`` changes at a stated time, so that its runs may become stationary."""
+    links = [scenario["bottleneck"], scenario["bottleneck"].get("up") or {}, *(scenario.get("hop") or ())]
+    moving = [key in link for link in links for key in ("trace", "access")]
+    moving += [key in one for one in scenario["traffic"] for key in ("start", "stop", "load")]
+    return scenario.keys() <= CONSTANT and not any(moving)
+
+
+def with_series(scenario: Scenario) -> Scenario:
+    """Return ``scenario`` with the series that `settled_s` reads."""
+    return {**scenario, "series": {"interval": INTERVAL}}
+
+
+def without_series(text: str) -> str:
+    """Return the record that the scenario of `with_series` would have had without: ``text`` is its JSON."""
+    scenario, _, others = text.partition(f',"series":{{"interval":"{INTERVAL}"}}')  # the scenario's last key
+    return scenario + others[: others.rindex(',"series":{"interval_s":')] + "}"  # the record's last key
 
 
 def settled_s(records: Sequence[Record]) -> float:
