@@ -9,7 +9,7 @@ feels the gain (`gain.NOTICED`). Among equally simple candidates the one with th
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from goodqueue import traffic
@@ -20,6 +20,7 @@ from goodqueue.measures import stats
 from goodqueue.measures.base import path_ms
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.numbers import calls
+from goodqueue.measures.ratios import ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 
@@ -178,6 +179,19 @@ def rank(tried: Sequence[Row], uses: Sequence[str], chosen: int | None = None) -
     ]
 
 
+def longer(ranked: Sequence[Tried], at: int, now: Values, then: Values, uses: Sequence[str]) -> list[Tried]:
+    """Return ``ranked`` with the numbers of longer runs: ``now`` of the first row, and ``then`` of the choice ``at``.
+
+    What it has more than the other rows stays that of the runs that all rows have.
+    """
+    rows = list(ranked)
+    for index, values in ((0, now), (at, then)):
+        means = {key: _estimate(found) for key, found in values.items()}
+        more = difference(*(total(points(one, uses)) for one in (values, now)))
+        rows[index] = replace(rows[index], means=means, points=more)
+    return rows
+
+
 def pick(tried: Sequence[Row], uses: Sequence[str]) -> int:
     """Return the index of the simplest candidate in whose place no other one is worth it."""
     own = [points(values, uses) for *_, values in tried]
@@ -196,6 +210,7 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
             _estimate(now[felt.key]),
             _estimate(then[felt.key]),
             difference(then[felt.key], now[felt.key]),
+            ratio(then[felt.key], now[felt.key]),
         )
         for felt in FELT
         if felt.key in now and (felt.number in ALWAYS or set(felt.uses) & set(uses))

@@ -20,10 +20,11 @@ def scenarios_of(advice: Advice) -> dict[str, bytes]:
         (candidate.label, *candidate.lines(advice.question)): candidate for candidate in candidates.of(advice.question)
     }
     now, then = (every[lines[at]] for at in (0, next(at for at, tried in enumerate(advice.tried) if tried.is_choice)))
+    question, times = advice.question, advice.length.times
     with TemporaryDirectory() as place:
         folder = Path(place)
         for name, candidate in (("now", now), ("then", then)):
-            scenario = scenarios.scenario(advice.question, candidate, advice.question.seeds[0], Truth(), folder)
+            scenario = scenarios.scenario(question, candidate, question.seeds[0], Truth(), folder, times)
             (folder / f"{name}.toml").write_text(to_toml(_beside(scenario, folder)), encoding="utf-8")
         return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 

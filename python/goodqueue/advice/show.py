@@ -10,7 +10,9 @@ from goodqueue.advice.choosing import ADDED_KEY, FELT_BY_KEY, OF_USE, PING_KEY, 
 from goodqueue.advice.gain import NOTICED
 from goodqueue.advice.reading import USES, Question
 from goodqueue.advice.result import Advice, Change, Tried
+from goodqueue.measures import steady
 from goodqueue.measures.stats import Estimate
+from goodqueue.show import ratios
 from goodqueue.show.answer import Section
 from goodqueue.show.table import Column, Table, decimals, plus_minus, span
 
@@ -73,12 +75,7 @@ def _change(change: Change) -> str:
         return "not told apart"
     if not change.unit:
         return f"{'+' if change.difference.mean > 0 else ''}{plus_minus(change.difference, 2)}"
-    if change.percent is None:
-        return ""
-    scale = 100 / change.now.mean
-    half = change.difference.half_width
-    percent = plus_minus(Estimate(change.percent, half and half * scale, change.difference.n), 0)
-    return f"{'+' if change.percent > 0 else ''}{percent} %"
+    return ratios.change(change.ratio)
 
 
 def senders(advice: Advice) -> Iterator[str]:
@@ -88,7 +85,16 @@ def senders(advice: Advice) -> Iterator[str]:
 
 def sure(advice: Advice) -> Section:
     """Return how certain the answer is, which line is next, and what cake's words for fairness are worth."""
-    return Section("How sure", [*_sure(advice), *_tuned(advice)])
+    return Section("How sure", [*_sure(advice), measured_part(advice), *_tuned(advice)])
+
+
+def measured_part(advice: Advice) -> str:
+    """Return which part of the runs was measured, and whether their start still shows in it."""
+    times, shows_s = advice.length.times, advice.length.settled_s
+    if not advice.length.is_settled:
+        return f"Measured in the first {times.whole_s:g} s: not yet stationary ({steady.METHOD})."
+    part = f"seconds {times.warmup_s:g} to {times.whole_s:g} of each run"
+    return f"Measured: {part}; the start shows for {shows_s:g} s ({steady.METHOD})."
 
 
 def _sure(advice: Advice) -> Iterator[str]:
