@@ -1,6 +1,7 @@
 """`goodqueue advise`: which line to type on a link. test_advise_kernel.py tests the kernel engine's part."""
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,27 +12,32 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from markupsafe import escape
 
 import goodqueue as gq
 import needs
 from conftest import Result
 from flent_files import data, written
-from goodqueue import _goodqueue, running, scenario
+from goodqueue import _goodqueue, extras, pages, running, scenario
 from goodqueue.advice import (
     candidates,
     checking,
     choosing,
     commands,
+    doubts,
+    finding,
     gain,
+    lengths,
     links,
     page,
     reading,
     scenarios,
     show,
     trying,
+    typed,
 )
 from goodqueue.advice import flent as measured
-from goodqueue.advice.answer import parts
+from goodqueue.advice.answer import of
 from goodqueue.advice.question import Advise
 from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Advice
@@ -40,9 +46,11 @@ from goodqueue.engines import loads
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
 from goodqueue.measures.numbers import calls
+from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
 from goodqueue.serving import address
 from goodqueue.show import terminal
+from goodqueue.show.answer import Code
 
 LINKS = {
     "cable": "--down 20mbit --up 5mbit --rtt 30ms --link docsis",
@@ -183,9 +191,28 @@ def test_framing_is_that_of_the_interface_that_dials(
 
 def test_the_router_needs_packages_and_a_way_back(answers: dict[str, Advice]) -> None:
     for name, answer in answers.items():
-        said = show.lines(answer)
-        assert said[-1].startswith("Undo: tc qdisc del dev "), name
-        assert [line.split(":")[0] for line in said[-3:-1]] == ["Packages", "LuCI"] or name == "wifi"
+        if not answer.commands["down"]:
+            assert not typed.section(answer).parts, name
+            continue
+        said = typed.section(answer).parts
+        assert said[-2] == "To take it away again:"
+        assert said[-1].text.startswith("  tc qdisc del dev "), name
+        assert name == "wifi" or [line.split(":")[0] for line in said[-4:-2]] == ["Packages", "LuCI"]
+
+
+@pytest.mark.parametrize("name", ["cable", "dsl", "satellite", "wifi"])
+def test_a_shell_reads_what_is_pasted_as_the_commands(name: str, answers: dict[str, Advice]) -> None:
+    """The lines are broken for a terminal of 80 columns, and OpenWrt's options are set in a loop."""
+    answer = answers[name]
+    code = [part.text for part in typed.section(answer).parts if isinstance(part, Code)]
+    assert max(len(line) for text in code for line in text.splitlines()) <= 80
+    stubs = "".join(f'{program}() {{ echo "{program} $*"; }}\n' for program in ("tc", "ip", "uci"))
+    script = stubs + "\n".join(code).replace("/etc/init.d/sqm", "echo sqm")
+    ran = subprocess.run(["sh", "-euc", script], check=True, capture_output=True, text=True)
+    commands_typed = [line for lines in answer.commands.values() for line in lines]
+    wanted = {each for line in [*commands_typed, answer.undo] for each in line.split("; ")}
+    wanted |= {f"uci set sqm.@queue[0].{option}={value}" for option, value in answer.sqm.items()}
+    assert wanted | ({"uci commit sqm", "sqm restart"} if answer.sqm else set()) == set(ran.stdout.splitlines())
 
 
 def test_ptm_goes_off_the_rate_where_there_is_no_word_for_it() -> None:
@@ -213,7 +240,8 @@ def test_the_hidden_link_sends_as_the_real_one(link: str, rate: int, least: floa
 
 def values(ping: list[float], down: list[float]) -> dict[str, list[float]]:
     same = [1.0] * len(ping)
-    return {"ping_rtt_p95_ms": ping, choosing.SINGLE_KEY: same, "goodput_mbps": down, "up_goodput_mbps": same}
+    rates = {choosing.SINGLE_KEY: same, "goodput_mbps": down, "up_goodput_mbps": same}
+    return {"ping_rtt_p95_ms": ping, choosing.ADDED_KEY: same, **rates}
 
 
 def ranked(*tried: tuple[int, dict[str, list[float]]]) -> str:
@@ -252,21 +280,22 @@ def test_a_longer_line_has_to_be_told_apart_by_the_seeds() -> None:
     [
         (
             [17.5, 17.6, 17.4],
-            "long has 1.5 ± 0.2 more, but at most 1.5 ± 0.2 in one use (games): nobody feels less than 2",
+            "A little better is `b` up and `a` down: 95 % of pings return within 17.5 ms in place of 20.1 ms.",
         ),
         (
             [18.0, 9.0, 18.0],
-            "long has 3.6 ± 10.4 more, which these seeds do not tell from none: the simpler line is taken",
+            "Perhaps better is `b` up and `a` down: 95 % of pings return within 15.0 ms in place of 20.1 ms.",
         ),
     ],
 )
 def test_the_answer_says_why_it_is_the_simpler_line(long: list[float], said: str, answers: dict[str, Advice]) -> None:
     rows = [
-        ("short", ("a", "b"), 1, values([20.0, 20.1, 20.2], [9.5] * 3)),
+        ("now", ("fq_codel", "fq_codel"), 0, values([99.0, 99.1, 99.2], [9.5] * 3)),
+        ("short", ("c", "d"), 1, values([20.0, 20.1, 20.2], [9.5] * 3)),
         ("long", ("a", "b"), 5, values(long, [9.5] * 3)),
     ]
     answer = replace(answers["dsl"], tried=choosing.rank(rows, ("games",)))
-    assert said in next(show.sure(answer))
+    assert said in show.sure(answer).parts[0]
 
 
 def test_a_point_is_a_tenth() -> None:
@@ -309,7 +338,7 @@ def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
     record = running.one(scenarios.scenario(one, candidates.of(one)[0], 1, Truth(), tmp_path))
     page = next(app for app in record["apps"] if "load_ms" in app)
     page["load_ms"] = None
-    assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * scenarios.times_s(one)[1]])
+    assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * lengths.short(one).measured_s])
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -327,9 +356,10 @@ def test_a_modem_that_holds_little_needs_no_shaper() -> None:
     """A FIFO of 3 ms delays nobody. A user who only plays is told to type nothing."""
     answer = trying.advise(asked("cable", use="games", buffer="3ms"))
     assert (answer.label, answer.commands["down"], answer.sqm) == ("nothing typed", [], {})
-    assert show.lines(answer) == [
-        "Type nothing: no line is so much better than what is there now that somebody would feel it."
-    ]
+    nothing, as_it_is = finding.of(answer).sentences
+    assert nothing == "Type nothing: no line is so much better than what is there now that somebody would feel it."
+    assert re.fullmatch(r".* pings return within \d+ ms as it is\. A bufferbloat test would say A\+?\.", as_it_is)
+    assert not typed.section(answer).parts
 
 
 def single(found: Advice, label: str) -> float:
@@ -349,14 +379,14 @@ def test_a_router_shares_between_the_users_behind_it(answers: dict[str, Advice])
     assert (" nat dual-dsthost ingress" in answer.down, answer.up.endswith(" nat dual-srchost")) == (True, True)
     assert answer.sqm["iqdisc_opts"] == "nat dual-dsthost ingress"
     assert answer.sqm["eqdisc_opts"] == "nat dual-srchost"
-    (said,) = [sentence for sentence in show.sure(answer) if "dual-srchost" in sentence]
+    (said,) = [sentence for sentence in show.sure(answer).parts if sentence.startswith("Without nat")]
     assert f"{single(answer, 'cake at 95 %'):.3g} Mbit/s" in said
 
 
 def test_a_player_gets_no_words_for_downloads() -> None:
     answer = trying.advise(asked("cable", use="games"))
     assert (answer.label, "nat" in answer.down + answer.up) == ("cake at 95 %", False)
-    assert not [sentence for sentence in show.sure(answer) if "dual-srchost" in sentence]
+    assert not [sentence for sentence in show.sure(answer).parts if sentence.startswith("Without nat")]
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -424,8 +454,16 @@ def test_a_radio_s_answer_names_the_program_that_follows_the_delay(answers: dict
         assert (settings["dl_if"], settings["ul_if"]) == ("ifb0", "eth0")
         rates = [int(settings[f"{word}_dl_shaper_rate_kbps"]) for word in ("min", "base", "max")]
         assert rates == [one.down_bps // 8000, one.down_bps // 2000, one.down_bps * 2 // 1000]
+        program_tried, half = (
+            next(tried for tried in answers[name].tried if tried.label == label)
+            for label in (outside.label, "cake at half of the mean")
+        )
+        said = finding.lines(answers[name], program_tried, half)
+        assert said == "these lines with rates that cake-autorate sets"
         chosen = replace(answers[name], label=outside.label, program=settings)
-        assert "  dl_if=ifb0; ul_if=eth0; " in "\n".join(show.lines(chosen))
+        assert "  dl_if=ifb0\n  ul_if=eth0\n" in "".join(
+            part.text for part in typed.section(chosen).parts if isinstance(part, Code)
+        )
 
 
 def test_wifi_is_the_drivers(answers: dict[str, Advice]) -> None:
@@ -435,40 +473,89 @@ def test_wifi_is_the_drivers(answers: dict[str, Advice]) -> None:
     assert answer.commands["down"][0].startswith("tc qdisc replace dev wlan0 root ")
 
 
-def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
+def shown(advice: Advice, capsys: pytest.CaptureFixture[str], **asked: Any) -> str:
+    """Return what a terminal shows of an answer."""
+    question = Advise(down="8mbit", up="1mbit", link="dsl", **asked)
+    terminal.print_answer(of(advice, question).parts, shows_all=False)
+    return capsys.readouterr().out
+
+
+def test_an_answer_that_the_seeds_do_not_support_has_no_recipe(
     answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Otherwise a gain of 3 ± 8 points would be read as an order to type something."""
     sure = answers["dsl"]
+    assert "What to type" in shown(sure, capsys)
     tried = [replace(one, points=Estimate(3.0, 8.0, 3)) if one.is_choice else one for one in sure.tried]
-    worse = [replace(one, difference=Estimate(one.difference.mean, 1e9, 3)) for one in sure.changes]
-    terminal.print_parts(parts(replace(sure, tried=tried, changes=worse)))
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("Too uncertain: 3.0 ± 8.0 points better than now may be none at all. Give --seeds ")
-    assert sum(line.endswith("not told apart") for line in said) == len(worse)
+    said = shown(replace(sure, tried=tried), capsys, quick=True)
+    assert said.startswith("Too uncertain to say what to type: 3 seeds do not show ")
+    assert "\n  goodqueue advise --down 8mbit --up 1mbit --link dsl --quick --seeds 12\n" in said
+    assert "tc qdisc" not in said
+    assert "--all shows more: What was measured" in said
     same = gain.Gain(Estimate(3.0, 8.0, 3), "games", Estimate(3.0, 8.0, 3))
     idle = [replace(one, is_choice=at == 0, gain=same, points=same.points) for at, one in enumerate(sure.tried)]
     idle[0] = replace(idle[0], points=Estimate(0.0, 0.0, 3))
-    (said,) = show.warning(replace(sure, tried=idle))
-    assert "(cake at 95 %) Give --seeds" in said, "to type nothing is not sure either"
-    terminal.print_parts(parts(sure))
-    assert "Too uncertain" not in capsys.readouterr().out
+    (said,) = finding.of(replace(sure, tried=idle)).sentences
+    assert f"With `{sure.tried[1].up}` up and " in said, "to type nothing is not sure either"
+
+
+def test_changes_that_the_seeds_do_not_tell_apart_are_no_gain(answers: dict[str, Advice]) -> None:
+    sure = answers["dsl"]
+    worse = [replace(one, difference=Estimate(one.difference.mean, 1e9, 3)) for one in sure.changes]
+    assert [row[-1] for row in show.changes(replace(sure, changes=worse)).rows] == ["not told apart"] * len(worse)
+    ping = replace(sure, changes=[one for one in sure.changes if one.metric == "ping_rtt_p95_ms"] + worse)
+    gains, _ = finding.of(ping).sentences
+    assert gains.count("in place of") == 2, "the ping, and the letter"
+
+
+@pytest.mark.parametrize(
+    ("down", "up", "said"),
+    [
+        ((11.6, 5.3, 2.0), (2.8, 1.7, 0.5), "54 % of downloads (5.3 Mbit/s in place of 11.6) and 39 % of uploads (1.7"),
+        ((20.0, 19.5, 0.1), (4.0, 5.0, 0.1), "less than 5 % of downloads and of uploads."),
+        (
+            (20.0, 15.0, 9.0),
+            (4.0, 4.0, 0.1),
+            "25 % of downloads (15.0 Mbit/s in place of 20.0, which these seeds do not",
+        ),
+    ],
+)
+def test_the_finding_says_what_the_lines_cost(
+    down: tuple[float, float, float], up: tuple[float, float, float], said: str, answers: dict[str, Advice]
+) -> None:
+    sure = answers["dsl"]
+    rates = {
+        f"{prefix}goodput_mbps": (Estimate(now, 0.1, 3), Estimate(then, 0.1, 3), Estimate(then - now, half, 3))
+        for prefix, (now, then, half) in (("", down), ("up_", up))
+    }
+    changes = [
+        replace(one, now=found[0], then=found[1], difference=found[2])
+        for one in sure.changes
+        if (found := rates.get(one.metric))
+    ]
+    assert finding.cost(replace(sure, changes=changes)).startswith(f"What it costs: {said}")
 
 
 # --- what is shown ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", LINKS)
-def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]) -> None:
-    terminal.print_parts(parts(answers[name]))
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 46, f"{len(lines)} lines: 40, packages, LuCI, undo, the score, and the address"
-    assert max(len(line) for line in lines if not line.startswith(("  tc ", "http"))) <= 100, (
-        "a command stays in one piece"
-    )
-    assert [
-        line for line in lines if line.startswith(("Type", "A bufferbloat test", "How sure", "What would", "Assumed"))
-    ]
+def test_the_answer_fits_80_columns_and_begins_with_the_finding(
+    name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Now and then stand side by side, and neither a command nor the page's address is longer than a line."""
+    monkeypatch.setenv("COLUMNS", "80")
+    answer = answers[name]
+    lines = shown(answer, capsys).splitlines()
+    assert max(map(len, lines)) <= 80
+    if answer.is_doubtful:
+        assert len(lines) <= 12
+        return
+    assert lines[0].startswith("While downloads and uploads fill the link, ")
+    assert [line for line in lines[1:6] if line.startswith("What it costs: ")]
+    assert [" ".join(line.split()) for line in lines if "then ± CI" in line] == ["now ± CI then ± CI change ± CI"]
+    assert {"What to type", "How sure"} <= set(lines)
+    assert len(lines) <= 84
 
 
 @pytest.mark.long
@@ -477,18 +564,6 @@ def test_the_same_bytes_twice_and_with_any_workers(goodqueue: Callable[..., Resu
     first = goodqueue(*words)
     assert first.out == goodqueue(*words, "--workers", "1").out, "files of rates must not depend on the order of runs"
     assert first.out != goodqueue(*words, "--seed", "9").out
-
-
-@pytest.mark.parametrize("columns", [60, 80])
-def test_commands_stay_whole_on_a_narrow_terminal(
-    columns: int, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A line break within a command would be pasted with the command."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    terminal.print_parts(parts(answers["satellite"]))
-    said = capsys.readouterr().out.splitlines()
-    typed = answers["satellite"].commands
-    assert {f"  {line}" for part in typed.values() for line in part} <= set(said)
 
 
 def test_json_has_all_of_it(goodqueue: Callable[..., Result]) -> None:
@@ -515,18 +590,40 @@ def test_out_writes_a_report_that_repeats(goodqueue: Callable[..., Result], here
     goodqueue(*words, "b", "--json")
     names = sorted(file.name for file in (here / "a").iterdir())
     assert names == [
-        "down-12000000-1.mahimahi", "now.toml", "report.html", "results.json", "then.toml", "up-4000000-1.mahimahi",
+        "down-12000000-1.mahimahi", "now-and-then.png", "now-and-then.svg", "now.toml",
+        "report.html", "results.json", "then.toml", "up-4000000-1.mahimahi",
     ]  # fmt: skip
     assert [(here / "a" / name).read_bytes() for name in names] == [(here / "b" / name).read_bytes() for name in names]
     results = json.loads((here / "a" / "results.json").read_text(encoding="utf-8"))
     assert results["files"] == names
     assert results["command"].startswith("goodqueue advise --down 12mbit --up 4mbit --rtt 60ms --link lte --quick")
     html = (here / "a" / "report.html").read_text(encoding="utf-8")
-    for part in (results["choice"]["up"], "How sure: 4 seeds", "cake-autorate", results["command"]):
+    for part in ("Too uncertain", "4 seeds, the same", "cake-autorate", results["command"]):
         assert part in html
     shutil.move(here / "a", here / "moved")
     then = json.loads(goodqueue("run", "moved/then.toml", "--json").out)
     assert then["scenario"]["bottleneck"]["qdisc"].startswith("cake bandwidth")
+
+
+@pytest.mark.parametrize("has_matplotlib", [True, False])
+def test_the_page_is_made_of_the_parts_of_the_answer(
+    has_matplotlib: bool, answers: dict[str, Advice], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The picture has now beside then, and the letters. Without matplotlib the page has all the rest."""
+    monkeypatch.setattr(extras, "is_there", lambda _: has_matplotlib)
+    answer = answers["fibre"]
+    written = of(answer, Advise(down="40mbit", up="20mbit", link="ethernet"))
+    assert pages.write(tmp_path, written, "advise", "goodqueue advise", lambda _: None) is None
+    html = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert {"now.toml", "then.toml", "results.json"} <= {file.name for file in tmp_path.iterdir()}
+    assert finding.of(answer).sentences[0] in html
+    assert f'<a href="{escape(answer.address)}">the link in report.html</a>' in html
+    assert "Everything that was tried" in html
+    assert ("<svg" in html) == has_matplotlib == (tmp_path / "now-and-then.png").exists()
+    if has_matplotlib:
+        drawn = set(re.findall(r"<text[^>]*>([^<]*)</text>", html))
+        assert {letter.letters(one.means[choosing.ADDED_KEY]) for one in (answer.tried[0], answer.choice)} <= drawn
+        assert {change.what for change in answer.changes} <= drawn
 
 
 def test_out_replaces_nothing_unasked(goodqueue: Callable[..., Result], here: Path) -> None:
@@ -553,7 +650,7 @@ def test_the_address_is_the_one_that_the_page_s_test_opens() -> None:
     one = asked("cable")
     now, _, fair, *_ = candidates.of(one)
     held = Path(__file__).parents[2] / "web" / "tests" / "advise.address.txt"
-    assert page.of(one, now, fair) == held.read_text(encoding="utf-8").strip()
+    assert page.of(one, now, fair, lengths.short(one)) == held.read_text(encoding="utf-8").strip()
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -571,7 +668,7 @@ def test_the_address_holds_what_was_measured(name: str, answers: dict[str, Advic
         if key != "qdisc":
             put(read, key.split("."), text)
     then = next(one for one in candidates.of(answer.question) if one.label == answer.label)
-    wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path())
+    wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path(), answer.length.times)
     read["bottleneck"] |= {"qdisc": answer.down, "up": read["bottleneck"].get("up", {}) | {"qdisc": answer.up}}
     assert scenario.resolve(read) == scenario.resolve(wanted)
 
@@ -714,8 +811,23 @@ def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_
             assert (access, queues) == ({"provider": name, "modem": name}, {"pfifo_head_drop"}), candidate.label
         else:
             assert (access, queues) == ({"provider": "", "modem": "docsis"}, {"docsis_lld"}), candidate.label
-    assert ".access=" in page.of(one, candidates.of(one)[0], candidates.of(one)[1]), "the complete page runs it"
+    now, then = candidates.of(one)[:2]
+    assert ".access=" in page.of(one, now, then, lengths.short(one)), "the complete page runs it"
     assert checking.check(one, candidates.of(one)[0], lambda _: None) == ([], checking.ACCESS)
+
+
+def test_starlink_s_answer_says_why_cubic_gets_so_little_and_what_bbr_gets(tmp_path: Path) -> None:
+    one = reading.ask(Advise(down="60mbit", up="6mbit", link="starlink", seeds=1, quick=True))
+    nothing, cake, *_ = candidates.of(one)
+    (asked_of_both,) = (doubt for doubt in doubts.of(one, nothing, cake) if doubt.what == doubts.SENDERS)
+    (doubt,) = trying._doubts(trying.Bench(one, tmp_path, 1, lambda _: None), [asked_of_both])
+    cubic, bbr = (tried.means["goodput_mbps"].mean for tried in doubt.tried)
+    assert bbr > 1.5 * cubic
+    why = "since CUBIC takes each random loss for a full queue"
+    assert doubt.then == (
+        f"Of 60 Mbit/s downloads of CUBIC get {cubic:.3g} now, {why}. Downloads of BBR get {bbr:.3g} Mbit/s."
+    )
+    assert not doubt.changes_answer
 
 
 # --- refusals --------------------------------------------------------------------------------------------------------
@@ -728,6 +840,11 @@ def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_
         ("--down 9mbit", "--up: missing; accepted: a rate such as 50mbit"),
         ("--down fast --up 1mbit", '--down: found "fast"; accepted: a rate'),
         ("--down 9kbit --up 1mbit", '--down: found "9kbit"; accepted: 128kbit to 10gbit'),
+        (
+            "--down 250Mbps --up 25mbit",
+            '--down: found "250Mbps", which is 2 Gbit/s for tc (bytes), and 250 Mbit/s in a contract; accepted: 2',
+        ),
+        ("--down 9mbit --up 2Gbps", '--up: found "2Gbps", which is 16 Gbit/s for tc (bytes), and 2 Gbit/s in a contr'),
         ("--down 9mbit --up 1mbit --rtt 5s", '--rtt: found "5s"; accepted: 1ms to 2s'),
         ("--down 9mbit --up 1mbit --buffer 1h", '--buffer: found "1h"; accepted: a time'),
         (
@@ -770,10 +887,9 @@ def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
     advice = gq.advise("8mbit", "1mbit", "30ms", link="dsl", quick=True)
     assert (advice.down, advice.up) == (theirs["choice"]["down"], theirs["choice"]["up"])
     assert advice.change(choosing.CALL.key).then.mean == theirs["changes"][0]["then"]["mean"]
-    shown = goodqueue("advise", *words, "--quick").out
-    for line in (*advice.commands["up"], *advice.commands["down"]):
-        assert line in shown
-        assert line in advice.table()
+    printed = goodqueue("advise", *words, "--quick").out
+    assert advice.table() + "\n--all shows more: The evidence\n" == printed
+    assert "Everything that was tried" in gq.advise("8mbit", "1mbit", "30ms", link="dsl", quick=True, why=True).table()
     with pytest.raises(UserError, match=r"^down: missing"):
         gq.advise(up="1mbit")
     with pytest.raises(UserError, match=r"^metric: found"):

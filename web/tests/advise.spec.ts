@@ -1,4 +1,4 @@
-// The address that `goodqueue advise` prints. tests/advice/test_advise.py holds that it prints this one.
+// The address to which a report of `goodqueue advise` links. tests/advice/test_advise.py holds that it prints this one.
 
 import { readFileSync } from "node:fs";
 import { expect, lines, open, refusal, scenario, test, totals } from "./page.ts";

@@ -9,7 +9,7 @@ feels the gain (`gain.NOTICED`). Among equally simple candidates the one with th
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from goodqueue import traffic
@@ -20,6 +20,7 @@ from goodqueue.measures import stats
 from goodqueue.measures.base import path_ms
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.numbers import calls
+from goodqueue.measures.ratios import ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
 
@@ -62,8 +63,11 @@ class Felt:
 
     number: Metric
     what: str
+    """Its name for a person, without its unit."""
+    says: str
+    """The beginning of a sentence about its value, ``{}``."""
     column: str
-    """Its heading in a table."""
+    """Its heading in a table of many."""
     uses: tuple[str, ...]
     """The uses for which it counts."""
 
@@ -79,15 +83,22 @@ class Felt:
 
 
 FELT = (
-    Felt(CALL, "A call: its quality (MOS, 1 to 4.5)", "call\nMOS", ("calls",)),
-    Felt(_VOIP, "A call: 95 % of its packets arrive within", "call\np95 ms", ("calls",)),
-    Felt(_PING, "A game: 95 % of its round trips within", "ping\np95 ms", ("games",)),
-    Felt(_PAGE, "The web: a small page is there after", "page\nmean ms", ("web",)),
-    Felt(_SINGLE, "A lone download beside a user with three", "single\nMbit/s", ("downloads",)),
-    Felt(_DOWN, "Downloads together", "down\nMbit/s", ("downloads",)),
-    Felt(_UP, "Uploads together", "up\nMbit/s", ("downloads",)),
+    Felt(CALL, "Call: quality, MOS 1 to 4.5", "a call has a MOS of {}", "call\nMOS", ("calls",)),
+    Felt(_VOIP, "Call packets: 95 % within", "95 % of call packets arrive within {}", "call\np95 ms", ("calls",)),
+    Felt(_PING, "Ping: 95 % within", "95 % of pings return within {}", "ping\np95 ms", ("games",)),
+    Felt(_PAGE, "Small web page: after", "a small web page is there after {}", "page\nmean ms", ("web",)),
+    Felt(_SINGLE, "A lone download", "a lone download gets {}", "single\nMbit/s", ("downloads",)),
+    Felt(_DOWN, "Downloads together", "downloads together get {}", "down\nMbit/s", ("downloads",)),
+    Felt(_UP, "Uploads together", "uploads together get {}", "up\nMbit/s", ("downloads",)),
 )
 """The numbers that count. The delays include the base RTT, since people feel the whole delay."""
+
+FELT_BY_KEY = {felt.key: felt for felt in FELT}
+
+PING_KEY, PAGE_KEY, DOWN_KEY, UP_KEY = (number.key for number in (_PING, _PAGE, _DOWN, _UP))
+
+OF_USE = {"calls": _VOIP.key, "games": PING_KEY, "web": PAGE_KEY, "downloads": DOWN_KEY}
+"""The number that a sentence has for a use."""
 
 ALWAYS = (_PING, _DOWN, _UP)
 """The numbers that are shown for every use of the link: the gain and its cost."""
@@ -168,6 +179,19 @@ def rank(tried: Sequence[Row], uses: Sequence[str], chosen: int | None = None) -
     ]
 
 
+def longer(ranked: Sequence[Tried], at: int, now: Values, then: Values, uses: Sequence[str]) -> list[Tried]:
+    """Return ``ranked`` with the numbers of longer runs: ``now`` of the first row, and ``then`` of the choice ``at``.
+
+    What it has more than the other rows stays that of the runs that all rows have.
+    """
+    rows = list(ranked)
+    for index, values in ((0, now), (at, then)):
+        means = {key: _estimate(found) for key, found in values.items()}
+        more = difference(*(total(points(one, uses)) for one in (values, now)))
+        rows[index] = replace(rows[index], means=means, points=more)
+    return rows
+
+
 def pick(tried: Sequence[Row], uses: Sequence[str]) -> int:
     """Return the index of the simplest candidate in whose place no other one is worth it."""
     own = [points(values, uses) for *_, values in tried]
@@ -186,6 +210,7 @@ def changes(now: Values, then: Values, uses: Sequence[str]) -> list[Change]:
             _estimate(now[felt.key]),
             _estimate(then[felt.key]),
             difference(then[felt.key], now[felt.key]),
+            ratio(then[felt.key], now[felt.key]),
         )
         for felt in FELT
         if felt.key in now and (felt.number in ALWAYS or set(felt.uses) & set(uses))

@@ -22,7 +22,7 @@ SAME = "these lines"
 PING = "ping_rtt_p95_ms"
 
 SAME_WITHIN = 1.1
-"""A ratio of delays of less than a point."""
+"""A ratio of delays, or of rates, of less than a point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,9 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
     now = candidates.of(question)[0]
     if question.link.key == "wifi":
         return _of_wifi(question, choice)
+    senders = [_senders(question, choice, now)] if question.link.key == "starlink" else []
     if choice.kind == "nothing":
-        return [_deeper(question, choice, after), _last_hop(choice)]
+        return [*senders, _deeper(question, choice, after), _last_hop(choice)]
     if question.link.is_radio:
         slower = [] if question.trace else [_slower_radio(choice, now)]
         every = candidates.of(question)
@@ -62,6 +63,7 @@ def of(question: Question, choice: Candidate, after: Candidate) -> list[Asked]:
         tried = [(arrivals, ARRIVALS), (program, PROGRAM)]
         return [
             *slower,
+            *senders,
             *(_follows(choice, candidate, *answers) for candidate, answers in tried if candidate != choice),
             _last_hop(choice),
         ]
@@ -130,10 +132,11 @@ def _shallower(question: Question, choice: Candidate, now: Candidate) -> Asked:
 def _deeper(question: Question, choice: Candidate, after: Candidate) -> Asked:
     """Return the doubt that the queue is deeper: then a line may be worth typing after all."""
     truth = Truth(buffer=DEEP)
+    words = " and ".join(f"`{line}` {way}" for line, way in zip(after.lines(question), ("down", "up"), strict=True))
 
     def say(ranked: Sequence[Tried]) -> str:
         before, typed = ranked
-        return f"pings take {_ping(before)} as it is, and {_ping(typed)} with {after.label}."
+        return f"pings take {_ping(before)} as it is, and {_ping(typed)} with {words}."
 
     return Asked(_held(question, DEEP), [Trial("now", choice, truth), Trial(after.label, after, truth)], 0, say)
 
@@ -159,7 +162,7 @@ def _grants(choice: Candidate, now: Candidate) -> Asked:
 
     def say(ranked: Sequence[Tried]) -> str:
         before, after = ranked
-        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The address has no grants."
+        return f"pings take {_ping(before)} now, and {_ping(after)} with these lines. The page has no grants."
 
     trials = [Trial("now", now, truth), Trial(SAME, choice, truth)]
     return Asked("The modem waits for grants (DOCSIS 3.1)", trials, 1, say)
@@ -180,7 +183,8 @@ def _last_hop(choice: Candidate) -> Asked:
         Trial("pfifo at the access point", choice, Truth(air="pfifo")),
         Trial("mac80211 at the access point", choice, Truth(air="mac80211")),
     ]
-    return Asked(f"Wi-Fi is the last hop, at {air_mbps(*AIR):g} Mbit/s on the air", trials, 0, say, asks=False)
+    what = f"The last hop is Wi-Fi, a room away ({air_mbps(*AIR):g} Mbit/s on the air)"
+    return Asked(what, trials, 0, say, asks=False)
 
 
 def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
@@ -194,6 +198,24 @@ def _slower_radio(choice: Candidate, now: Candidate) -> Asked:
     adapted = choice.at(choice.down / 2, choice.up / 2)
     trials = [Trial("now", now, truth), Trial(SAME, choice, truth), Trial("set to half", adapted, truth)]
     return Asked("The radio carries half of what you said", trials, 1, say)
+
+
+SENDERS = "The senders have BBR"
+
+
+def _senders(question: Question, choice: Candidate, now: Candidate) -> Asked:
+    """Return the doubt about CUBIC, where a link loses packets at random (docs/concepts/access-links.md)."""
+    lines = [now] if choice == now else [now, choice]
+
+    def say(ranked: Sequence[Tried]) -> str:
+        cubic, *bbr = (tried.means["goodput_mbps"].mean for tried in ranked)
+        why = ", since CUBIC takes each random loss for a full queue" if cubic < bbr[0] / SAME_WITHIN else ""
+        typed = f" now, and {bbr[1]:.3g} with the best lines" if len(bbr) > 1 else ""
+        said = f"Of {question.down_bps / 1e6:.4g} Mbit/s downloads of CUBIC get {cubic:.3g} now{why}."
+        return f"{said} Downloads of BBR get {bbr[0]:.3g} Mbit/s{typed}."
+
+    trials = [Trial("CUBIC", now, Truth()), *(Trial("BBR", line, Truth(cc="bbr")) for line in lines)]
+    return Asked(SENDERS, trials, 0, say, asks=False)
 
 
 ARRIVALS = "You let cake follow the rate (autorate-ingress)", ": it does not see the base station's queue"

@@ -37,6 +37,7 @@ class Advise(Question):
 
     verb = "advise"
     report = "Write a report: a page, JSON, and the scenarios."
+    has_latex = True
 
     more: tuple[str, ...] = argument(
         "FILE", "Further files of --flent.", reader=PATHS, is_optional=True, in_python=False
@@ -73,15 +74,14 @@ class Advise(Question):
 
     def work(self) -> Work:
         """Return the runs of all lines. Raises UserError."""
-        from goodqueue import extras
         from goodqueue.advice import answer, checking, reading, trying, tuned
-        from goodqueue.errors import Option, UserError, quoted
+        from goodqueue.errors import UserError, quoted
 
         if self.more and not self.flent:
             raise UserError("advise", f"found {quoted(self.more[0])} without --flent; accepted: --flent FILE...")
         household = reading.ask(self)
         if self.tune:
-            extras.needed("optuna", Option("tune"))
+            tuned.check(household)
 
         def carry_out(progress: "Progress", _: "Store | None") -> "Answer":
             advice = trying.advise(household, self.workers, progress)

@@ -17,6 +17,7 @@ WIFI = Option("link", "wifi")
 USES = ("calls", "games", "downloads", "web")
 
 LEAST_BPS, MOST_BPS = 128_000, 10_000_000_000
+RATES = "128kbit to 10gbit"
 
 RTT = "30ms"
 """The default: cake's word ``regional`` (tc-cake(8))."""
@@ -125,9 +126,15 @@ def _rate(option: Option, text: str | None, measured: int | None, trace: str | N
         bps = _goodqueue.rate_bps(text)
     except ValueError as error:
         raise UserError(option, str(error)) from None
-    if not LEAST_BPS <= bps <= MOST_BPS:
-        raise UserError(option, f"found {quoted(text)}; accepted: 128kbit to 10gbit")
-    notes.warn({"bottleneck": {"rate": text}}, {"bottleneck.rate": option})
+    accepted = range(LEAST_BPS, MOST_BPS + 1)
+    if readings := notes.byte_rate(text):
+        in_bytes, meant, in_bits = readings
+        typed = in_bytes.lower().removesuffix("/s").replace(" ", "")
+        either = " or ".join(rate for rate, of_it in ((meant, bps // 8), (typed, bps)) if of_it in accepted)
+        both = f"{in_bytes} for tc (bytes), and {in_bits} in a contract"
+        raise UserError(option, f"found {quoted(text)}, which is {both}; accepted: {either or RATES}")
+    if bps not in accepted:
+        raise UserError(option, f"found {quoted(text)}; accepted: {RATES}")
     return bps
 
 

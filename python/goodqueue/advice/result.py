@@ -4,8 +4,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.advice.gain import Gain
+from goodqueue.advice.lengths import Length
 from goodqueue.advice.reading import Question
-from goodqueue.comparison.comparing import estimate_json
+from goodqueue.comparison.comparing import estimate_json, ratio_json
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 
 if TYPE_CHECKING:
@@ -25,11 +27,8 @@ class Change:
     then: Estimate
     difference: Estimate
     """The difference ``then`` − ``now``, paired by seed."""
-
-    @property
-    def percent(self) -> float | None:
-        """The change in percent of the present value."""
-        return 100 * self.difference.mean / self.now.mean if self.now.mean else None
+    ratio: Ratio | None
+    """The ratio of ``then`` to ``now``. None if it is not known: the interval of ``now`` includes 0."""
 
     @property
     def is_told_apart(self) -> bool | None:
@@ -113,6 +112,8 @@ class Advice:
     doubts: list[Doubt]
     assumed: list[tuple[str, str]]
     """The assumptions that the user did not state, with their sources."""
+    length: Length
+    """The length of the runs behind ``changes``."""
     checks: list[Check]
     """The comparison with Linux. Empty if it was not asked for."""
     kernel: str
@@ -180,6 +181,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
             "undo": advice.undo,
             "doubtful": advice.is_doubtful,
         },
+        "length": {**asdict(advice.length.times), "settled_s": advice.length.settled_s},
         "changes": [
             {
                 "metric": change.metric,
@@ -188,6 +190,7 @@ def as_json(advice: Advice, version: str) -> dict[str, Any]:
                 "now": estimate_json(change.now),
                 "then": estimate_json(change.then),
                 "difference": estimate_json(change.difference),
+                "ratio": ratio_json(change.ratio),
                 "told_apart": change.is_told_apart,
             }
             for change in advice.changes

@@ -15,6 +15,7 @@ from goodqueue import _goodqueue
 from goodqueue.advice.candidates import STATION, Candidate
 from goodqueue.advice.choosing import SINGLE
 from goodqueue.advice.framing import HEADER
+from goodqueue.advice.lengths import RADIO_S, Times, short
 from goodqueue.advice.links import air_mbps, cell, frames_bps
 from goodqueue.advice.reading import Question
 from goodqueue.files import har
@@ -52,9 +53,6 @@ YOU = "you"
 AIR = "802.11n:20", "mcs3"
 """The Wi-Fi behind the line: 26 Mbit/s on the air."""
 
-MOST_BITS = 3e9
-"""The most bits per run, if that leaves the run long enough."""
-
 
 @dataclass(frozen=True, slots=True)
 class Truth:
@@ -72,30 +70,23 @@ class Truth:
     """Whether the link is the router's own port, without a FIFO behind it."""
     grants: bool = False
     """Whether a cable's modem sends in grants, for which it asks (DOCSIS 3.1)."""
+    cc: str = ""
+    """The congestion control of downloads and uploads, if it is not Linux's default, CUBIC."""
 
 
-def times_s(question: Question) -> tuple[float, float]:
-    """Return the length in seconds of the warm-up, and of the measured time."""
-    rtt = question.rtt_s
-    measured_s = 15.0 + 50 * rtt if question.is_wired else 40.0
-    carried = question.down_bps + question.up_bps
-    measured_s = max(min(measured_s, MOST_BITS / carried), 5.0 + 25 * rtt)
-    warmup = min(5.0, measured_s / 3) + 20 * rtt
-    return _tenths(warmup), _tenths(measured_s / 2 if question.quick else measured_s)
+def scenario(
+    question: Question, candidate: Candidate, seed: int, truth: Truth, folder: Path, times: Times | None = None
+) -> Scenario:
+    """Return the scenario of ``candidate`` with ``seed``, which runs for ``times``, or for a `short` time.
 
-
-def _tenths(seconds: float) -> float:
-    return round(seconds, 1)
-
-
-def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, folder: Path) -> Scenario:
-    """Return the scenario of ``candidate`` with ``seed``. LTE's rates are files in ``folder``, written if missing."""
-    warmup, measured_s = times_s(question)
+    LTE's rates are files in ``folder``, written if missing.
+    """
+    times = times or short(question)
     options: dict[str, Any] = {
         "rtt": f"{question.rtt_s * 1e3:.3f}ms",
         "traffic": ",".join([LOAD, *(words for use, words in USES.items() if use in question.uses)]),
-        "warmup": f"{warmup:g}s",
-        "duration": f"{warmup + measured_s:g}s",
+        "warmup": f"{times.warmup_s:g}s",
+        "duration": f"{times.whole_s:g}s",
     }
     lines = candidate.lines(question)
     built: Scenario
@@ -110,6 +101,8 @@ def scenario(question: Question, candidate: Candidate, seed: int, truth: Truth, 
             source["name"] = SINGLE
         if not candidate.fair:
             source["host"] = TRANSLATED
+        if truth.cc and source["kind"] == BULK:
+            source["cc"] = truth.cc
         if source.get(har.KEY):
             source |= {"interval": PAGE_EVERY, "start_spread": "1s"}
         elif source["kind"] == probe().name:
@@ -182,7 +175,7 @@ def _trace(question: Question, direction: str, rate: int, seed: int, folder: Pat
     file = folder / f"{direction}-{rate}-{seed}.mahimahi"
     if not file.exists():
         drawn = 2 * seed + (direction == "up")
-        file.write_text(_goodqueue.generate_rates("lte", f"{rate}bit", "60s", drawn), encoding="ascii")
+        file.write_text(_goodqueue.generate_rates("lte", f"{rate}bit", f"{RADIO_S:g}s", drawn), encoding="ascii")
     return str(file)
 
 

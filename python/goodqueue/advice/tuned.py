@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from goodqueue import _goodqueue, executors, running
+from goodqueue import _goodqueue, executors, extras, running
 from goodqueue.advice import candidates, scenarios
 from goodqueue.advice.candidates import LARGE_RTT_S, Candidate, kbit
 from goodqueue.advice.choosing import ALWAYS
@@ -18,6 +18,7 @@ from goodqueue.advice.doubts import DEEP, SHALLOW, SLOWER
 from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
+from goodqueue.errors import Option
 from goodqueue.record import Scenario
 from goodqueue.search.cases import Case
 from goodqueue.search.facts import Facts, Number
@@ -102,6 +103,12 @@ def tuned(advice: Advice, workers: int | None, progress: running.Progress) -> Ad
         plan = plan_of(question, choice, Path(folder))
         result = tuning.carry_out(plan, Runner(executors.local(workers)), progress)
     return replace(advice, tuning=result)
+
+
+def check(question: Question) -> None:
+    """Raise UserError if a line may have to be tuned, and the package that draws the candidates is missing."""
+    if not all(why_not(candidate) for candidate in candidates.of(question)):
+        extras.needed("optuna", Option("tune"))
 
 
 def why_not(choice: Candidate) -> str:

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-from goodqueue.advice.answer import parts
 from goodqueue.advice.question import Advise
 from goodqueue.advice.result import Advice as Answered
 from goodqueue.advice.result import Change, Check, Doubt, Tried
 from goodqueue.api import asking, showing
-from goodqueue.show.answer import Answer, Part
+from goodqueue.show.answer import Answer, Part, Section
 
 
 class Advice(showing.Shown):
@@ -21,10 +20,10 @@ class Advice(showing.Shown):
     True
     """
 
-    def __init__(self, answer: Answered, has_evidence: bool = False) -> None:
-        """Show ``answer``, with every line that was tried if it ``has_evidence``."""
-        self._has_evidence = has_evidence
-        self.answer = answer
+    def __init__(self, answer: Answer) -> None:
+        """Show ``answer``."""
+        self._answer = answer
+        self.answer: Answered = answer.result
         """The whole answer, typed."""
 
     @property
@@ -86,11 +85,11 @@ class Advice(showing.Shown):
         raise UserError("metric", f"found {quoted(metric)}; accepted: {accepted}")
 
     def _parts(self) -> Sequence[Part]:
-        return list(parts(self.answer, self._has_evidence))
+        return [part for part in self._answer.parts if not (isinstance(part, Section) and part.is_detail)]
 
 
-def _advised(answer: Answer, question: Advise) -> Advice:
-    return Advice(answer.result, question.why)
+def _advised(answer: Answer, _question: Advise) -> Advice:
+    return Advice(answer)
 
 
 advise = asking.function(Advise, _advised, "Advice", "An `Advice`.")

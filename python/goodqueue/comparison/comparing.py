@@ -3,15 +3,17 @@
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from goodqueue import engines, running
 from goodqueue._goodqueue import VERSION
-from goodqueue.measures import measured, metrics, stats
+from goodqueue.measures import measured, metrics, stats, steady
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate, EstimateJson
 from goodqueue.record import Record, Scenario
+from goodqueue.scenario import seconds
 from goodqueue.show import labels
 
 
@@ -61,6 +63,14 @@ class Comparison:
     """The line from which the others differ. If empty, the first."""
     correct: str = ""
     """The correction of the stars for the number of comparisons: none, or ``holm``."""
+    settled_s: Mapping[str, float] = field(default_factory=dict)
+    """The time after which the simulator's runs of each line are stationary, in seconds. Empty: it was not judged."""
+
+    @property
+    def moving_s(self) -> dict[str, float]:
+        """The lines whose start shows for more than half of the run, with the time for which it shows."""
+        whole_s = seconds(self.scenario["duration"])
+        return {line: after for line, after in self.settled_s.items() if after > whole_s / 2}
 
     @property
     def reference(self) -> str:
@@ -122,14 +132,24 @@ def compare(
     """
     runs = scenarios(base, qdiscs, seeds)
     texts: dict[str, list[str]] = {}
+    settled_s: dict[str, float] = {}
     for engine in on:
 
         def note(share: float, done: int = len(texts)) -> None:
             if progress:
                 progress((done + share) / len(on))
 
-        texts[engine] = engines.run_many(engine, runs, workers, note)
-    return summarise(base, qdiscs, seeds, texts, shown, against, correct)
+        is_judged = engine == "sim" and steady.is_constant(base)
+        is_asked = "series" in base
+        recorded = [steady.with_series(run) if is_judged and not is_asked else run for run in runs]
+        texts[engine] = engines.run_many(engine, recorded, workers, note)
+        if is_judged:
+            for at, line in enumerate(qdiscs):
+                of_line = texts[engine][at * len(seeds) : (at + 1) * len(seeds)]
+                settled_s[line] = steady.settled_s([json.loads(text) for text in of_line])
+            if not is_asked:
+                texts[engine] = [steady.without_series(text) for text in texts[engine]]
+    return replace(summarise(base, qdiscs, seeds, texts, shown, against, correct), settled_s=settled_s)
 
 
 def summarise(
@@ -228,6 +248,7 @@ def as_json(comparison: Comparison) -> dict[str, Any]:
         "loaded": list(comparison.loaded()),
         **({"against": comparison.against} if comparison.against else {}),
         **({"correct": comparison.correct} if comparison.correct else {}),
+        **({"not_stationary_s": comparison.moving_s} if comparison.moving_s else {}),
         "qdiscs": [
             {
                 "qdisc": entry.qdisc,
@@ -267,3 +288,10 @@ def estimate_json(estimate: Estimate | None) -> EstimateJson:
         return {"mean": None, "ci": None, "n": 0}
     ci = None if estimate.half_width is None else [estimate.low, estimate.high]
     return {"mean": estimate.mean, "ci": ci, "n": estimate.n}
+
+
+def ratio_json(ratio: Ratio | None) -> dict[str, Any] | None:
+    """Return a ratio in the format of results.json: ``value``, the ends of its interval (``ci``) and ``n``."""
+    if ratio is None:
+        return None
+    return {"value": ratio.value, "ci": None if ratio.low is None else [ratio.low, ratio.high], "n": ratio.n}

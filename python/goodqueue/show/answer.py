@@ -28,6 +28,12 @@ class Text(NamedTuple):
     text: "str | Markup"
     style: Literal["", "lead", "note"] = ""
 
+    @property
+    def plain(self) -> str:
+        """The text without HTML, for a face that is no page."""
+        without_tags = getattr(self.text, "striptags", None)
+        return without_tags() if without_tags else self.text
+
 
 class Findings(NamedTuple):
     """Sentences in a box that the eye meets first. Without any there is no box."""

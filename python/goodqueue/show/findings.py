@@ -110,8 +110,9 @@ def _sentence(order: Ranked[Of], name: Callable[[Of], str], every: str) -> str:
     with_one, with_other = value_words(metric, best), value_words(metric, worst)
     if _is_equal(order):
         return f"{first.format(with_one)} with every {every}{end}."
-    ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
-    times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
+    ratio = measured.ratio(other.values, row.values, metric.key, row.is_nil and other.is_nil)
+    longer = ratio.value if ratio and metric.unit == "ms" else 0.0
+    times = f", {number(longer, 0 if longer >= 10 else 1)} times as long" if longer >= 1.05 else ""
     return f"{first.format(with_one)} with {name(row)}, {second.format(with_other)} with {name(other)}{times}{end}."
 
 

@@ -50,7 +50,7 @@ def _blocks(parts: Iterable[Part], level: int) -> Iterator[str]:
             case Terms():
                 yield "\n".join(f"- **{escaped(name)}**: {escaped(of)}" for name, of in part.meanings.items())
             case Text():
-                yield escaped(str(part.text))
+                yield escaped(part.plain)
             case str():
                 yield escaped(part)
             case Picture() | Distributions():

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.show import layout
+from goodqueue.show import ratios as ratio_text
 from goodqueue.show.table import Column, Table, number, plus_minus
 from goodqueue.show.table import places as table_places
 
@@ -95,6 +97,23 @@ def places(metric: Metric, estimate: Estimate | None) -> int:
     if metric.decimals is not None:
         return metric.decimals
     return table_places(estimate.mean, estimate.half_width) if estimate else 0
+
+
+def changes(
+    title: str,
+    names: Sequence[Column],
+    places: Sequence[Sequence[str]],
+    shown: Sequence[Metric],
+    changes: Sequence[Sequence[Ratio | None]],
+) -> Table:
+    """Return the table of the changes in percent, each with the interval of a ratio."""
+    rows = [
+        [*row_names, *(ratio_text.change(ratio) for ratio in row)]
+        for row_names, row in zip(places, changes, strict=True)
+    ]
+    columns = [*names, *(Column(metrics.label(metric, metrics.directions_of(shown))) for metric in shown)]
+    notes = [f"The interval is Fieller's, for a ratio of means. {ratio_text.NOT_KNOWN}: the reference may be 0."]
+    return Table(title, columns, rows, notes, names=len(names))
 
 
 def _difference_digits(estimates: Sequence[Estimate | None]) -> int:

@@ -123,7 +123,7 @@ def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str]
             yield from _of_line("\n".join(map(str, value)) + "\n")
         elif not isinstance(value, str):
             yield from _of_table(value, where, origins, replaced)
-        elif key == "rate" and (readings := _of_rate(value)):
+        elif key == "rate" and (readings := byte_rate(value)):
             matching = [origin for origin in origins if where == origin or where.startswith(f"{origin}.")]
             name = origins[max(matching, key=len)] if matching else where
             yield f"{name} {value.strip()} is {readings[0]}, as in tc (bytes); {readings[1]} is {readings[2]}"
@@ -131,7 +131,7 @@ def _of_table(table: Any, path: str, origins: Origins, replaced: Collection[str]
             yield from _of_line(value)
 
 
-def _of_rate(text: str) -> tuple[str, str, str] | None:
+def byte_rate(text: str) -> tuple[str, str, str] | None:
     """Return a rate in bytes in words, the same number as a rate in bits, and that in words. None for other rates."""
     from goodqueue import _goodqueue
 
@@ -160,7 +160,7 @@ def _of_line(line: str) -> Iterator[str]:
     reading = _reading(line)
     for step in reading["steps"]:
         word, value, unit = step["word"], step["value"], step["unit"]
-        if unit == "rate" and (readings := _of_rate(value)):
+        if unit == "rate" and (readings := byte_rate(value)):
             spoken, meant, other = readings
             yield f'"{word} {value}" is {spoken}, as in tc (bytes); {word} {meant} is {other}'
         elif unit in ("time", "time or packets") and BARE.fullmatch(value) and float(value) > 0:

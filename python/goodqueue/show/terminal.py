@@ -172,7 +172,7 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
                 for sentence in part.sentences:
                     say(sentence)
             case answers.Text():
-                say(str(part.text))
+                say(part.plain)
             case _:
                 say(str(part))
 
