@@ -23,6 +23,7 @@ from goodqueue.advice import (
     choosing,
     commands,
     gain,
+    lengths,
     links,
     page,
     reading,
@@ -309,7 +310,7 @@ def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
     record = running.one(scenarios.scenario(one, candidates.of(one)[0], 1, Truth(), tmp_path))
     page = next(app for app in record["apps"] if "load_ms" in app)
     page["load_ms"] = None
-    assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * scenarios.times_s(one)[1]])
+    assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * lengths.short(one).measured_s])
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -553,7 +554,7 @@ def test_the_address_is_the_one_that_the_page_s_test_opens() -> None:
     one = asked("cable")
     now, _, fair, *_ = candidates.of(one)
     held = Path(__file__).parents[2] / "web" / "tests" / "advise.address.txt"
-    assert page.of(one, now, fair) == held.read_text(encoding="utf-8").strip()
+    assert page.of(one, now, fair, lengths.short(one)) == held.read_text(encoding="utf-8").strip()
 
 
 @pytest.mark.parametrize("name", LINKS)
@@ -571,7 +572,7 @@ def test_the_address_holds_what_was_measured(name: str, answers: dict[str, Advic
         if key != "qdisc":
             put(read, key.split("."), text)
     then = next(one for one in candidates.of(answer.question) if one.label == answer.label)
-    wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path())
+    wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path(), answer.length.times)
     read["bottleneck"] |= {"qdisc": answer.down, "up": read["bottleneck"].get("up", {}) | {"qdisc": answer.up}}
     assert scenario.resolve(read) == scenario.resolve(wanted)
 

@@ -31,7 +31,7 @@ def test_a_pair_that_moves_together_has_a_narrow_ratio() -> None:
     assert found is None, "the reference's own interval includes 0"
     found = ratios.ratio([20.0, 22.0, 24.0], [10.0, 11.0, 12.0])
     assert found == ratios.Ratio(pytest.approx(2.0), pytest.approx(2.0), pytest.approx(2.0), 3)
-    assert text.change(found) == "+100 ± 0 %"
+    assert text.change(found) == "+100.0 ± 0.0 %"
 
 
 def test_a_reference_that_may_be_nothing_gives_no_ratio() -> None:

@@ -139,14 +139,16 @@ def compare(
             if progress:
                 progress((done + share) / len(on))
 
-        if engine == "sim" and steady.is_constant(base):
-            recorded = engines.run_many(engine, [steady.with_series(run) for run in runs], workers, note)
-            texts[engine] = [steady.without_series(text) for text in recorded]
+        is_judged = engine == "sim" and steady.is_constant(base)
+        is_asked = "series" in base
+        recorded = [steady.with_series(run) if is_judged and not is_asked else run for run in runs]
+        texts[engine] = engines.run_many(engine, recorded, workers, note)
+        if is_judged:
             for at, line in enumerate(qdiscs):
-                of_line = recorded[at * len(seeds) : (at + 1) * len(seeds)]
+                of_line = texts[engine][at * len(seeds) : (at + 1) * len(seeds)]
                 settled_s[line] = steady.settled_s([json.loads(text) for text in of_line])
-        else:
-            texts[engine] = engines.run_many(engine, runs, workers, note)
+            if not is_asked:
+                texts[engine] = [steady.without_series(text) for text in texts[engine]]
     return replace(summarise(base, qdiscs, seeds, texts, shown, against, correct), settled_s=settled_s)
 
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from goodqueue.comparison import parts
-from goodqueue.comparison.comparing import Comparison
-from goodqueue.measures import metrics, steady
+from goodqueue.comparison.comparing import Comparison, Entry
+from goodqueue.measures import measured, metrics, steady
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.stats import Estimate
 from goodqueue.scenario.discipline import is_python
@@ -95,7 +95,7 @@ def _full(comparison: Comparison, title: str, shown: Sequence[Metric]) -> Table:
 def difference_tables(comparison: Comparison, effect: bool = False) -> list[Table]:
     """Return the paired differences from the first engine and from the reference, where there is any to compare.
 
-    With ``effect``, the effect sizes of each table follow it.
+    With ``effect``, the effect sizes of each table follow it, and the changes from the reference in percent are last.
     """
     on_first = [(entry.label, entry.engine_differences) for entry in comparison.entries if entry.engine_differences]
     others = [entry for entry in comparison.entries if entry.qdisc != comparison.reference]
@@ -104,6 +104,7 @@ def difference_tables(comparison: Comparison, effect: bool = False) -> list[Tabl
     return [
         *_differences(comparison, f"engine {comparison.engines[0]}", on_first, effect),
         *_differences(comparison, f"{name}{note}", [(entry.label, entry.differences) for entry in others], effect),
+        *(_changes(comparison, f"{name}{note}", others) if effect else []),
     ]
 
 
@@ -113,7 +114,7 @@ def _differences(
     """Return one row per label of ``rows``, with its differences by metric. Returns nothing for a single seed."""
     if not rows or len(comparison.seeds) < 2:
         return []
-    shown = [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
+    shown = _main(comparison)
     names, places = [Column("qdisc", numeric=False)], [[label] for label, _ in rows]
     values = [[differences[metric.key] for metric in shown] for _, differences in rows]
     title = f"Difference from {first}, paired by seed (± 95 % CI)"
@@ -121,6 +122,24 @@ def _differences(
     if effect:
         tables_shown.append(metric_columns.effects(f"Effect size against {first}", names, places, shown, values))
     return tables_shown
+
+
+def _changes(comparison: Comparison, first: str, others: Sequence[Entry]) -> list[Table]:
+    """Return the changes from the reference in percent. Returns nothing for a single seed."""
+    if not others or len(comparison.seeds) < 2:
+        return []
+    references = {entry.engine: entry for entry in comparison.entries if entry.qdisc == comparison.reference}
+    shown, rows = _main(comparison), []
+    for entry in others:
+        reference = references[entry.engine]
+        both = entry.is_nil and reference.is_nil
+        rows.append([measured.ratio(entry.values, reference.values, metric.key, both) for metric in shown])
+    names, places = [Column("qdisc", numeric=False)], [[entry.label] for entry in others]
+    return [metric_columns.changes(f"Change from {first}, in % (95 % CI)", names, places, shown, rows)]
+
+
+def _main(comparison: Comparison) -> list[Metric]:
+    return [metric for metric in comparison.shown() if comparison.is_asked or metric.is_main]
 
 
 # --- in sentences ---------------------------------------------------------------------------------------------------

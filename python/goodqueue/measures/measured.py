@@ -6,8 +6,9 @@ has n = 1 and no interval.
 
 from collections.abc import Mapping, Sequence
 
-from goodqueue.measures import stats
+from goodqueue.measures import ratios, stats
 from goodqueue.measures.metrics import Values
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 
 
@@ -38,3 +39,14 @@ def difference(values: Values, reference: Values, key: str, nil: bool) -> Estima
     ours, theirs = values.get(key, ()), reference.get(key, ())
     both = 1 if nil else min(len(ours), len(theirs))
     return stats.paired(ours[:both], theirs[:both])
+
+
+def ratio(values: Values, reference: Values, key: str, nil: bool) -> Ratio | None:
+    """Return the ratio of the means of the metric ``key``, over the seeds that both have. None if it is not known.
+
+    ``nil`` is that of `difference`.
+    """
+    each = zip(values.get(key, ()), reference.get(key, ()), strict=False)
+    pairs = [(ours, theirs) for ours, theirs in each if ours is not None and theirs is not None]
+    ours, theirs = ([pair[side] for pair in (pairs[:1] if nil else pairs)] for side in (0, 1))
+    return ratios.ratio(ours, theirs) if ours else None

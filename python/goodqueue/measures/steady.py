@@ -46,16 +46,20 @@ def truncation(values: Sequence[float]) -> int:
     return BATCH * best
 
 
-CONSTANT = {"duration", "warmup", "seed", "bottleneck", "path", "hop", "host", "traffic"}
+CONSTANT = {"duration", "warmup", "seed", "bottleneck", "path", "hop", "host", "traffic", "series"}
 """The tables and keys of a scenario in which nothing changes at a stated time."""
 
 
 def is_constant(scenario: Scenario) -> bool:
-    """Return whether nothing in ``scenario`` changes at a stated time, so that its runs may become stationary."""
+    """Return whether nothing in ``scenario`` changes at a stated time, so that its runs may become stationary.
+
+    If it asks for series, they must be those of intervals.
+    """
     links = [scenario["bottleneck"], scenario["bottleneck"].get("up") or {}, *(scenario.get("hop") or ())]
     moving = [key in link for link in links for key in ("trace", "access")]
     moving += [key in one for one in scenario["traffic"] for key in ("start", "stop", "load")]
-    return scenario.keys() <= CONSTANT and not any(moving)
+    is_recorded = "interval" in scenario.get("series", {"interval": INTERVAL})
+    return scenario.keys() <= CONSTANT and is_recorded and not any(moving)
 
 
 def with_series(scenario: Scenario) -> Scenario:

@@ -46,8 +46,9 @@ def _sentence(metric: Metric, those: Sequence[Of], name: Callable[[Of], str], ev
     with_one, with_other = _value_words(metric, best), _value_words(metric, worst)
     if with_one == with_other:
         return f"{first.format(with_one)} with every {every}{end}."
-    ratio = worst / best if best > 0 and metric.unit == "ms" else 0.0
-    times = f", {number(ratio, 0 if ratio >= 10 else 1)} times as long" if ratio >= 1.05 else ""
+    ratio = measured.ratio(other.values, row.values, metric.key, row.is_nil and other.is_nil)
+    longer = ratio.value if ratio and metric.unit == "ms" else 0.0
+    times = f", {number(longer, 0 if longer >= 10 else 1)} times as long" if longer >= 1.05 else ""
     sentence = f"{first.format(with_one)} with {name(row)}, {second.format(with_other)} with {name(other)}{times}{end}."
     return sentence if _is_told_apart(row, other, metric) else f"{sentence} These seeds do not tell the two apart."
 

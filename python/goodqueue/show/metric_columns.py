@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 
 from goodqueue.measures import metrics, stats
 from goodqueue.measures.metrics import Metric
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
+from goodqueue.show import ratios as ratio_text
 from goodqueue.show.table import Column, Table, decimals, number, plus_minus
 
 
@@ -61,6 +63,23 @@ def effects(
     ]
     columns = [*names, *(Column(metrics.label(metric, metrics.directions_of(shown))) for metric in shown)]
     notes = [f"{stats.EFFECT}. A dash: one seed, or the same difference in each."]
+    return Table(title, columns, rows, notes, names=len(names))
+
+
+def changes(
+    title: str,
+    names: Sequence[Column],
+    places: Sequence[Sequence[str]],
+    shown: Sequence[Metric],
+    changes: Sequence[Sequence[Ratio | None]],
+) -> Table:
+    """Return the table of the changes in percent, each with the interval of a ratio."""
+    rows = [
+        [*row_names, *(ratio_text.change(ratio) for ratio in row)]
+        for row_names, row in zip(places, changes, strict=True)
+    ]
+    columns = [*names, *(Column(metrics.label(metric, metrics.directions_of(shown))) for metric in shown)]
+    notes = [f"The interval is Fieller's, for a ratio of means. {ratio_text.NOT_KNOWN}: the reference may be 0."]
     return Table(title, columns, rows, notes, names=len(names))
 
 

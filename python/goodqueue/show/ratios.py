@@ -12,10 +12,13 @@ def change(ratio: Ratio | None) -> str:
     if ratio is None:
         return NOT_KNOWN
     percent = 100 * (ratio.value - 1)
-    text = f"{'+' if percent > 0 else ''}{number(percent, 0)}"
+    sign = "+" if percent > 0 else ""
     if ratio.low is None or ratio.high is None:
-        return f"{text} %"
-    below, above = 100 * (ratio.value - ratio.low), 100 * (ratio.high - ratio.value)
-    if number(below, 0) == number(above, 0):
-        return f"{text} ± {number(above, 0)} %"
-    return f"{text} % ({number(percent - below, 0)} to {number(percent + above, 0)})"
+        return f"{sign}{number(percent, 0)} %"
+    low, high = 100 * (ratio.low - 1), 100 * (ratio.high - 1)
+    digits = 0 if high - low >= 1 else 1
+    below, above = number(percent - low, digits), number(high - percent, digits)
+    text = f"{sign}{number(percent, digits)}"
+    if below == above:
+        return f"{text} ± {above} %"
+    return f"{text} % ({number(low, digits)} to {number(high, digits)})"

@@ -8,6 +8,7 @@ from goodqueue.comparison.comparing import difference_json, estimate_json
 from goodqueue.errors import Option, UserError, quoted
 from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.measures.metrics import Metric
+from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
 from goodqueue.sweeps.grid import QDISC, Axis, Cell, Mix
@@ -119,6 +120,12 @@ class Sweep:
         if other is None:
             return None
         return measured.difference(cell.values, other.values, metric, cell.is_nil and other.is_nil)
+
+    def ratio(self, cell: Values, metric: str) -> Ratio | None:
+        """Return the ratio of ``cell`` to its reference. None if there is none, or if the ratio is not known."""
+        if (other := self.reference(cell)) is None:
+            return None
+        return measured.ratio(cell.values, other.values, metric, cell.is_nil and other.is_nil)
 
 
 def baseline(text: str, axes: Sequence[Axis]) -> tuple[str, str]:

@@ -52,7 +52,10 @@ def _n(cell: Values) -> str:
 
 
 def difference_tables(sweep: Sweep, effect: bool = False) -> list[Table]:
-    """Return the paired differences from the baseline in the same place. With ``effect``, their effect sizes too."""
+    """Return the paired differences from the baseline in the same place.
+
+    With ``effect``, their effect sizes and the changes in percent follow.
+    """
     cells = [
         cell for cell in sweep.cells if cell.error is None and (other := sweep.reference(cell)) and not other.error
     ]
@@ -67,6 +70,8 @@ def difference_tables(sweep: Sweep, effect: bool = False) -> list[Table]:
     tables = [metric_columns.differences(title, names, places, chosen, differences, sweep.correct)]
     if effect:
         tables.append(metric_columns.effects(f"Effect size against {first}", names, places, chosen, differences))
+        ratios = [[sweep.ratio(cell, metric.key) for metric in chosen] for cell in cells]
+        tables.append(metric_columns.changes(f"Change from {first}, in % (95 % CI)", names, places, chosen, ratios))
     return tables
 
 
