@@ -71,7 +71,7 @@ def test_the_answer_says_what_was_measured_and_how_sure_a_change_is() -> None:
         "Measured: seconds 20 to 40 of each run now and then; their start no longer shows after 12.5"
     )
     said = show.measured_part(replace(answer, length=Length(Times(20.0, 20.0), 24.0)))
-    assert said.startswith("Measured in the first 40 s: not yet stationary (MSER-5")
+    assert said.startswith("Measured in the first 40 s, of which 20 s are left out: not yet stationary (MSER-5")
     down = next(change for change in answer.changes if change.metric == "goodput_mbps")
     assert down.ratio
     assert down.ratio.value == pytest.approx(down.then.mean / down.now.mean)

@@ -151,7 +151,8 @@ def measured_part(advice: Advice) -> str:
         start = f"their start no longer shows after {length.settled_s:g} s ({steady.METHOD})"
         seconds = f"Measured: seconds {begin:g} to {end:g} of each run now and then; {start}."
     else:
-        seconds = f"Measured in the first {length.times.whole_s:g} s: not yet stationary ({steady.METHOD})."
+        times = f"the first {length.times.whole_s:g} s, of which {length.times.warmup_s:g} s are left out"
+        seconds = f"Measured in {times}: not yet stationary ({steady.METHOD})."
     return f"{seconds} All else is from seconds {others.warmup_s:g} to {others.whole_s:g}."
 
 
