@@ -42,3 +42,10 @@ def test_a_reference_that_may_be_nothing_gives_no_ratio() -> None:
 
 def test_one_seed_has_no_interval() -> None:
     assert text.change(ratios.ratio([1.0], [4.0])) == "-75 %"
+
+
+def test_nothing_falls_by_more_than_all_of_it() -> None:
+    found = ratios.ratio([0.0, 1.0, 9.0], [20.0, 24.0, 31.0])
+    assert found
+    assert found.low == 0.0
+    assert text.change(found).startswith("-87 % (-100 to ")

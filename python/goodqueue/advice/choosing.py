@@ -9,7 +9,7 @@ feels the gain (`gain.NOTICED`). Among equally simple candidates the one with th
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from goodqueue import traffic
@@ -167,6 +167,19 @@ def rank(tried: Sequence[Row], uses: Sequence[str], chosen: int | None = None) -
         )
         for at, (label, lines, _, values) in enumerate(tried)
     ]
+
+
+def longer(ranked: Sequence[Tried], at: int, now: Values, then: Values, uses: Sequence[str]) -> list[Tried]:
+    """Return ``ranked`` with the numbers of longer runs: ``now`` of the first row, and ``then`` of the choice ``at``.
+
+    What it has more than the other rows stays that of the runs that all rows have.
+    """
+    rows = list(ranked)
+    for index, values in ((0, now), (at, then)):
+        means = {key: _estimate(found) for key, found in values.items()}
+        more = difference(*(total(points(one, uses)) for one in (values, now)))
+        rows[index] = replace(rows[index], means=means, points=more)
+    return rows
 
 
 def pick(tried: Sequence[Row], uses: Sequence[str]) -> int:

@@ -74,8 +74,9 @@ def long(question: Question) -> Times:
     """
     window = question.down_bps * (question.rtt_s + question.buffer_s) / 8 / FULL_PACKET
     period_s = (window * (1 - CUBIC_BETA) / CUBIC_C) ** (1 / 3)
-    whole_s = max(PERIODS * period_s, 2 * RADIO_S if question.link.is_radio else LEAST_S)
-    whole_s *= 0.5 if question.quick else 1.0
+    whole_s = max(PERIODS * period_s, LEAST_S) * (0.5 if question.quick else 1.0)
+    if question.link.is_radio:
+        whole_s = max(whole_s, 2 * RADIO_S)
     whole_s = max(min(whole_s, MOST_LONG_BITS / _carried_bps(question)), short(question).whole_s)
     return Times(_tenths(whole_s / 2), _tenths(whole_s / 2))
 

@@ -18,8 +18,8 @@ from goodqueue.advice.scenarios import Truth
 from goodqueue.measures import steady
 from goodqueue.record import Record, Scenario
 
-NOW, FIRST, THEN = 0.3, 0.55, 0.7
-"""The shares of the work at which the present state, the candidates and the choice are measured. Last are the doubts.
+FIRST, NOW, THEN = 0.25, 0.5, 0.7
+"""The shares of the work at which the candidates, the present state and the choice are measured. Last are the doubts.
 """
 
 
@@ -84,11 +84,11 @@ class Bench:
 
     def both(self, now: Candidate, choice: Candidate, values: Values, length: Length) -> tuple[Values, Values, Length]:
         """Return the measurements of ``now`` and of ``choice``: ``values`` of ``length``, if that suits the choice."""
-        then, settled_s = self.long(choice, length.times, FIRST, THEN)
+        then, settled_s = self.long(choice, length.times, NOW, THEN)
         both = Length(length.times, max(length.settled_s, settled_s))
         if not lengths.should_double(self.question, both):
             return values, then, both
-        (values, then), both = self.settled([now, choice], length.times.doubled, FIRST, THEN)
+        (values, then), both = self.settled([now, choice], length.times.doubled, NOW, THEN)
         return values, then, both
 
     def _records(self, runs: Sequence[Scenario], begin: float, end: float) -> list[Record]:
@@ -104,14 +104,15 @@ def advise(question: Question, workers: int | None = None, progress: running.Pro
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(question, Path(folder), workers, show)
         tried = candidates.of(question)
-        (now,), length = bench.settled(tried[:1], lengths.long(question), 0.0, NOW)
-        numbers = [now, *bench.values(((candidate, Truth()) for candidate in tried[1:]), NOW, FIRST)]
+        numbers = bench.values(((candidate, Truth()) for candidate in tried), 0.0, FIRST)
         ranked = _rank(question, [candidate.label for candidate in tried], tried, numbers)
         at = next(index for index, row in enumerate(ranked) if row.is_choice)
         choice = tried[at]
         others = sorted((row for row in ranked if not row.is_choice), key=lambda row: row.behind.mean)
         after = tried[ranked.index(others[0])]
+        (now,), length = bench.settled(tried[:1], lengths.long(question), FIRST, NOW)
         now, then, length = bench.both(tried[0], choice, now, length) if at else (now, now, length)
+        ranked = choosing.longer(ranked, at, now, then, question.uses)
         otherwise = _doubts(bench, doubts.of(question, choice, after))
     return Advice(
         question,

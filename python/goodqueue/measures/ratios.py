@@ -28,7 +28,8 @@ def ratio(values: Sequence[float], reference: Sequence[float]) -> Ratio | None:
 
     None if the ratio is not known: the interval of the reference's mean includes 0. The interval is Fieller's: all
     ratios r for which Student's t test does not tell the mean of ``values - r · reference`` from 0 (E. C. Fieller,
-    "Some problems in interval estimation", Journal of the Royal Statistical Society B 16 (1954) 175-185).
+    "Some problems in interval estimation", Journal of the Royal Statistical Society B 16 (1954) 175-185). A ratio of
+    what is never negative is not negative: nothing falls by more than all of it.
 
     Raises ValueError for lists of different length, and for none.
     """
@@ -45,4 +46,5 @@ def ratio(values: Sequence[float], reference: Sequence[float]) -> Ratio | None:
     if last <= 0:
         return None
     reach = math.sqrt(max(both**2 - first * last, 0.0))
-    return Ratio(mean / base, (both - reach) / last, (both + reach) / last, n)
+    least = 0.0 if min(*values, *reference) >= 0 else -math.inf
+    return Ratio(mean / base, max((both - reach) / last, least), (both + reach) / last, n)
