@@ -463,7 +463,7 @@ def test_an_answer_that_the_seeds_do_not_support_begins_with_that(
 def test_the_answer_fits_one_screen(name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]) -> None:
     terminal.print_parts(parts(answers[name]))
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= 46, f"{len(lines)} lines: 40, packages, LuCI, undo, the score, and the address"
+    assert len(lines) <= 47, f"{len(lines)} lines: 40, packages, LuCI, undo, score, measured part, and address"
     assert max(len(line) for line in lines if not line.startswith(("  tc ", "http"))) <= 100, (
         "a command stays in one piece"
     )
@@ -715,7 +715,8 @@ def test_a_link_of_an_access_network_has_its_turns_and_its_queue(name: str, tmp_
             assert (access, queues) == ({"provider": name, "modem": name}, {"pfifo_head_drop"}), candidate.label
         else:
             assert (access, queues) == ({"provider": "", "modem": "docsis"}, {"docsis_lld"}), candidate.label
-    assert ".access=" in page.of(one, candidates.of(one)[0], candidates.of(one)[1]), "the complete page runs it"
+    now, then = candidates.of(one)[:2]
+    assert ".access=" in page.of(one, now, then, lengths.short(one)), "the complete page runs it"
     assert checking.check(one, candidates.of(one)[0], lambda _: None) == ([], checking.ACCESS)
 
 

@@ -66,12 +66,11 @@ def test_both_columns_are_of_the_same_part(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_answer_says_what_was_measured_and_how_sure_a_change_is() -> None:
     answer = trying.advise(asked("2mbit", "1mbit", use="games", quick=True, seeds=2))
+    method = "(MSER-5, White et al. 2000)"
     said = show.measured_part(replace(answer, length=Length(Times(20.0, 20.0), 12.5)))
-    assert said.startswith(
-        "Measured: seconds 20 to 40 of each run now and then; their start no longer shows after 12.5"
-    )
+    assert said == f"Measured: seconds 20 to 40 of each run; the start shows for 12.5 s {method}."
     said = show.measured_part(replace(answer, length=Length(Times(20.0, 20.0), 24.0)))
-    assert said.startswith("Measured in the first 40 s, of which 20 s are left out: not yet stationary (MSER-5")
+    assert said == f"Measured in the first 40 s: not yet stationary {method}."
     down = next(change for change in answer.changes if change.metric == "goodput_mbps")
     assert down.ratio
     assert down.ratio.value == pytest.approx(down.then.mean / down.now.mean)

@@ -10,7 +10,7 @@ def test_an_exact_value_over_one_that_varies_is_as_by_hand() -> None:
     # t² = 18.5128 for 2 degrees of freedom, s² / n = 1 / 3. (10² - 6.1709) r² - 2 · 200 r + 400 = 0.
     found = ratios.ratio([20.0, 20.0, 20.0], [9.0, 10.0, 11.0])
     assert found == ratios.Ratio(2.0, pytest.approx(1.6020, abs=1e-4), pytest.approx(2.6611, abs=1e-4), 3)
-    assert text.change(found) == "+100 % (60 to 166)"
+    assert text.change(found) == "+60 to +166 %"
 
 
 def test_the_ends_are_the_ratios_that_a_t_test_just_tells_apart() -> None:
@@ -48,4 +48,4 @@ def test_nothing_falls_by_more_than_all_of_it() -> None:
     found = ratios.ratio([0.0, 1.0, 9.0], [20.0, 24.0, 31.0])
     assert found
     assert found.low == 0.0
-    assert text.change(found).startswith("-87 % (-100 to ")
+    assert text.change(found).startswith("-100 to ")

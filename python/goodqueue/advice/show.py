@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from goodqueue.advice import commands, lengths
+from goodqueue.advice import commands
 from goodqueue.advice.candidates import FAIR
 from goodqueue.advice.choosing import ADDED_KEY, FELT, SINGLE_KEY, TENTH
 from goodqueue.advice.gain import NOTICED, Gain
@@ -145,15 +145,11 @@ def sentences(advice: Advice) -> Iterator[str]:
 
 def measured_part(advice: Advice) -> str:
     """Return which part of the runs was measured, and whether their start still shows in it."""
-    length, others = advice.length, lengths.short(advice.question)
-    if length.is_settled:
-        begin, end = length.times.warmup_s, length.times.whole_s
-        start = f"their start no longer shows after {length.settled_s:g} s ({steady.METHOD})"
-        seconds = f"Measured: seconds {begin:g} to {end:g} of each run now and then; {start}."
-    else:
-        times = f"the first {length.times.whole_s:g} s, of which {length.times.warmup_s:g} s are left out"
-        seconds = f"Measured in {times}: not yet stationary ({steady.METHOD})."
-    return f"{seconds} All else is from seconds {others.warmup_s:g} to {others.whole_s:g}."
+    times, shows_s = advice.length.times, advice.length.settled_s
+    if not advice.length.is_settled:
+        return f"Measured in the first {times.whole_s:g} s: not yet stationary ({steady.METHOD})."
+    part = f"seconds {times.warmup_s:g} to {times.whole_s:g} of each run"
+    return f"Measured: {part}; the start shows for {shows_s:g} s ({steady.METHOD})."
 
 
 def letters(advice: Advice) -> str:

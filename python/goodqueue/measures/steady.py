@@ -78,9 +78,8 @@ def settled_s(records: Sequence[Record]) -> float:
 
     The runs are those of one scenario, each with another seed, and have series with `INTERVAL`.
     """
-    return max(
-        (truncation(values) * float(records[0]["series"]["interval_s"]) for values in averages(records)), default=0.0
-    )
+    step_s = records[0]["series"]["interval_s"] or 0.0
+    return max((truncation(values) * step_s for values in averages(records)), default=0.0)
 
 
 def averages(records: Sequence[Record]) -> Iterator[list[float]]:
@@ -99,7 +98,7 @@ def averages(records: Sequence[Record]) -> Iterator[list[float]]:
 def _series(record: Record) -> Iterator[tuple[Sequence[float], float]]:
     """Yield each series of ``record``, and the least mean with which it says anything."""
     series = record["series"]
-    goodputs = {flow["name"]: flow["goodput_mbps"] for flow in series["flows"]}
+    goodputs = {flow["name"]: [rate or 0.0 for rate in flow["goodput_mbps"]] for flow in series["flows"]}
     for direction in DIRECTIONS:
         bulk = [flow for flow in record["flows"] if flow["kind"] == BULK and flow["direction"] == direction]
         flows = [goodputs[flow["name"]] for flow in bulk]

@@ -8,17 +8,20 @@ NOT_KNOWN = "not known"
 
 
 def change(ratio: Ratio | None) -> str:
-    """Return the change in percent with its interval: ``-89 ± 9 %``, or ``+131 % (64 to 265)`` if it is lopsided."""
+    """Return the change in percent: ``-89 ± 9 %``, or its interval alone if that is lopsided: ``+64 to +265 %``."""
     if ratio is None:
         return NOT_KNOWN
     percent = 100 * (ratio.value - 1)
-    sign = "+" if percent > 0 else ""
     if ratio.low is None or ratio.high is None:
-        return f"{sign}{number(percent, 0)} %"
+        return f"{_signed(percent, 0)} %"
     low, high = 100 * (ratio.low - 1), 100 * (ratio.high - 1)
     digits = 0 if high - low >= 1 else 1
     below, above = number(percent - low, digits), number(high - percent, digits)
-    text = f"{sign}{number(percent, digits)}"
     if below == above:
-        return f"{text} ± {above} %"
-    return f"{text} % ({number(low, digits)} to {number(high, digits)})"
+        return f"{_signed(percent, digits)} ± {above} %"
+    return f"{_signed(low, digits)} to {_signed(high, digits)} %"
+
+
+def _signed(percent: float, digits: int) -> str:
+    text = number(percent, digits)
+    return text if text.startswith("-") or float(text) == 0 else f"+{text}"
