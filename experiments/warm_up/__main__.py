@@ -185,7 +185,11 @@ def _tables(results: Mapping[str, Any]) -> list[str]:
         "stationary by MSER-5": {key: row for key, row in every.items() if row["is_settled"]},
         "not stationary": {key: row for key, row in every.items() if not row["is_settled"]},
     }
-    lines += [f"| {name} ({len(rows)}) | {' | '.join(_counts(list(rows.values())))} |" for name, rows in groups.items()]
+    lines += [
+        f"| {name} ({len(rows)}) | {' | '.join(_counts(list(rows.values())))} |"
+        for name, rows in groups.items()
+        if rows
+    ]
     lines += ["", "By number:", "", "| number | now | then | change |", "|---|---|---|---|"]
     for key in dict.fromkeys(key for row in every.values() for key, _ in _numbers(row, "now")):
         alone = [{what: {key: row[what].get(key)} for what in ("now", "then", "change")} for row in every.values()]
