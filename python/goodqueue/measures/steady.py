@@ -55,11 +55,13 @@ def is_constant(scenario: Scenario) -> bool:
 
     If it asks for series, they must be those of intervals.
     """
+    if not scenario.keys() <= CONSTANT:
+        return False
     links = [scenario["bottleneck"], scenario["bottleneck"].get("up") or {}, *(scenario.get("hop") or ())]
     moving = [key in link for link in links for key in ("trace", "access")]
     moving += [key in one for one in scenario["traffic"] for key in ("start", "stop", "load")]
     is_recorded = "interval" in scenario.get("series", {"interval": INTERVAL})
-    return scenario.keys() <= CONSTANT and is_recorded and not any(moving)
+    return is_recorded and not any(moving)
 
 
 def with_series(scenario: Scenario) -> Scenario:
