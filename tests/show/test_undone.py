@@ -74,7 +74,7 @@ def test_a_stream_that_never_started_is_said_first_and_waits_all_the_time(
     """The table said "stalled 0", and `compare` 0.00 %."""
     asked = at(STREAM)
     shown = lines(goodqueue("run", asked).out)
-    assert shown[1] == "1 of 1 stream never started: nothing of it came until the end of the run."
+    assert shown[0] == "1 of 1 stream never started: nothing of it came until the end of the run."
     row = next(line.split() for line in shown if line.startswith("stream/0") and "cubic" not in line)
     assert row[1] == "1", "never started"
     assert row[-3:] == ["1", "20000", "–"], "stalls, waited, start"
@@ -82,7 +82,7 @@ def test_a_stream_that_never_started_is_said_first_and_waits_all_the_time(
     numbers = metrics.numbers(record)
     assert (numbers["stalled_percent"], numbers["stream_never_started"], numbers["stream_start_ms"]) == (100, 1, None)
     compared = lines(goodqueue("compare", "pfifo", "codel", "--scenario", asked, "--seeds", "2").out)
-    assert compared[1].startswith("Streams that never started: 1.0 a run with ")
+    assert compared[0].startswith("Streams that never started: 1.0 a run with ")
     assert "Players of streams wait 100.0 % of the time with every qdisc." in compared
 
 
@@ -90,7 +90,7 @@ def test_the_subscribers_of_a_provider_whose_videos_never_start_are_told(
     at: Callable[[str], str], goodqueue: Callable[..., Result]
 ) -> None:
     shown = lines(goodqueue("run", at(HOMES)).out)
-    assert shown[1] == "13 of 13 videos never started: nothing of them came until the end of the run."
+    assert shown[0] == "13 of 13 videos never started: nothing of them came until the end of the run."
     heading = shown.index("Videos (13)")
     assert shown[heading + 3 :][1].split()[:3] == ["video", "13", "13"], "the kind, the videos, the never started"
 
@@ -101,13 +101,11 @@ def test_what_is_unfinished_is_said_beside_the_times_of_what_ended(
     """Of three transfers of 1 MB one ends in 12 s: its time is not that of all three."""
     asked = at(LINK.replace("20s", "12s") + '[[traffic]]\nkind = "transfer"\nsize = "1MB"\nrepeat = 3\n')
     shown = lines(goodqueue("run", asked).out)
-    assert shown[1:3] == [
-        "1 transfer never started: nothing of it came until the end of the run.",
-        "1 transfer had not ended at the end of the run, 1 had; the times are those of the latter.",
-    ]
+    assert shown[0] == "1 transfer never started: nothing of it came until the end of the run."
+    assert "1 transfer had not ended at the end of the run, 1 had; the times are those of the latter." in shown
     compared = lines(goodqueue("compare", "pfifo", "codel", "--scenario", asked, "--seeds", "1").out)
-    assert compared[1].startswith("Transfers that never started: 1.0 a run with ")
-    assert compared[2].startswith("Transfers that had not ended at the end of the run: 1.0 a run with ")
+    assert compared[0].startswith("Transfers that never started: 1.0 a run with ")
+    assert any(line.startswith("Transfers that had not ended at the end of the run: 1.0 a run") for line in compared)
 
 
 def test_where_all_ends_nothing_is_said(at: Callable[[str], str], goodqueue: Callable[..., Result]) -> None:
@@ -135,7 +133,7 @@ def test_a_stall_is_a_share_of_the_time_in_which_somebody_watched(at: Callable[[
     """The stream begins after three quarters of the run, and never starts: 100 %, and not 25 %."""
     run = gq.run(at(STREAM + 'start = "15s"\n'))
     assert metrics.numbers(run.record)["stalled_percent"] == pytest.approx(100)
-    assert run.table().splitlines()[1].startswith("1 of 1 stream never started")
+    assert run.table().splitlines()[0].startswith("1 of 1 stream never started")
 
 
 def test_each_kind_that_measures_counts_what_is_undone() -> None:

@@ -88,7 +88,7 @@ class Comparison(showing.Shown):
     @property
     def findings(self) -> list[str]:
         """The main findings, in sentences: the best and the worst qdisc by what a person feels."""
-        return [*tabled.not_done(self.result), *tabled.findings(self.result)]
+        return tabled.not_done(self.result).around(tabled.findings(self.result))
 
     def values(self, metric: str) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
         """Return the numbers of one metric, shape ``(qdiscs, seeds)``. A missing number is NaN.

@@ -38,7 +38,7 @@ def of(comparison: Comparison, effect: bool = False) -> Answer:
 
 def parts(comparison: Comparison, effect: bool = False) -> Iterator[Part]:
     """Yield what a person sees: the answer in two sentences, then what it rests on."""
-    yield Findings([*tables.headline(comparison), *tables.not_done(comparison)])
+    yield Findings(tables.not_done(comparison).around(tables.headline(comparison)))
     yield Text(describe.whole(comparison.scenario), "lead")
     yield from tables.tables(comparison)
     for direction in comparison.loaded():

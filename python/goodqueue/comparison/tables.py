@@ -171,7 +171,7 @@ def others(comparison: Comparison) -> list[str]:
     return sentences.others(comparison.shown(), comparison.entries, lambda entry: entry.label)
 
 
-def not_done(comparison: Comparison) -> list[str]:
+def not_done(comparison: Comparison) -> undone.Undone:
     """Return sentences on what never started or had not ended, which no time in a table shows."""
     return undone.of_many(comparison.entries, lambda one: one.label)
 

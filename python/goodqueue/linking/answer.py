@@ -41,7 +41,7 @@ def of(end: End, trouble: UserError | None, *, is_quiet: bool) -> Answer:
 
 def _parts(record: Record) -> Iterator[Part]:
     yield ""  # CMD's output is above it
-    yield from undone.of_run(record)
+    yield from undone.of_run(record).around([])
     yield from run_parts(record)
     if "live" in record:
         yield from describe.bufferbloat(record["live"])

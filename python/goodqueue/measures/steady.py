@@ -8,15 +8,20 @@ averaged first, as in Welch's procedure.
 """
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
+from goodqueue import _goodqueue
 from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Record, Scenario
 from goodqueue.traffic import BULK
 
 INTERVAL = "100ms"
 """The length of an observation: a key of the runs' scenario. Five make half a second."""
+
+MOST_S = 600
+"""Longer runs have longer observations, and as many as runs of this length."""
 
 BATCH = 5
 
@@ -65,20 +70,22 @@ def is_constant(scenario: Scenario) -> bool:
 
 
 def with_series(scenario: Scenario) -> Scenario:
-    """Return ``scenario`` with the series that `settled_s` reads."""
-    return {**scenario, "series": {"interval": INTERVAL}}
+    """Return the resolved ``scenario`` with the series that `settled_s` reads."""
+    times = math.ceil(_goodqueue.time_ns(scenario["duration"]) / 1e9 / MOST_S)
+    interval_ms = _goodqueue.time_ns(INTERVAL) * times // 1_000_000
+    return {**scenario, "series": {"interval": f"{interval_ms}ms"}}
 
 
 def without_series(text: str) -> str:
     """Return the record that the scenario of `with_series` would have had without: ``text`` is its JSON."""
-    scenario, _, others = text.partition(f',"series":{{"interval":"{INTERVAL}"}}')  # the scenario's last key
+    scenario, others = re.split(r',"series":\{"interval":"[^"]*"\}', text, maxsplit=1)  # the scenario's last key
     return scenario + others[: others.rindex(',"series":{"interval_s":')] + "}"  # the record's last key
 
 
 def settled_s(records: Sequence[Record]) -> float:
     """Return the time after which the runs are stationary: the latest truncation of any of their series.
 
-    The runs are those of one scenario, each with another seed, and have series with `INTERVAL`.
+    The runs are those of one scenario, each with another seed, and have series of intervals.
     """
     step_s = records[0]["series"]["interval_s"] or 0.0
     return max((truncation(values) * step_s for values in averages(records)), default=0.0)

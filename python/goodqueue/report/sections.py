@@ -165,7 +165,7 @@ def of_records(
     return _section(
         title=_title(shared, [names[line] for line in lines]),
         description=f"{describe.whole(shared.scenario)}; {_by(shared.entries[0].records[0], build)}.",
-        findings=[*comparison_tables.not_done(shared), *comparison_tables.findings(shared)],
+        findings=comparison_tables.not_done(shared).around(comparison_tables.findings(shared)),
         tables=[*comparison_tables.full_tables(shared), *comparison_tables.difference_tables(shared)],
         sentences=comparison_tables.certainty(shared),
         figures=[_drawn(picture, prefix) for picture in figures.of(shared, FIGURES)]
@@ -221,7 +221,7 @@ def of_record(record: Record, build: str | None, command: str, prefix: str) -> S
         title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
-        findings=[*finding.sentences(record), *undone.of_run(record)],
+        findings=undone.of_run(record).around(finding.sentences(record)),
         tables=run_tables(record),
         figures=drawn_figures,
         lines_by_name={name: line},

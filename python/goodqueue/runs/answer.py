@@ -24,7 +24,7 @@ def of(name: str, text: str, trace: str | None, written: str | None) -> Answer:
 
 def parts(name: str, record: Record) -> Iterator[Part]:
     """Yield what a person sees of the run called ``name``."""
-    yield Findings([*finding.sentences(record), *undone.of_run(record)])
+    yield Findings(undone.of_run(record).around(finding.sentences(record)))
     yield describe.run(name, record)
     yield from run_parts(record)
     delays = [

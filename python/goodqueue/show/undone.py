@@ -1,7 +1,7 @@
 """What never started, and what the end of a run cut, in sentences. No distribution has a time of it."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from goodqueue import traffic
 from goodqueue.measures import metrics
@@ -32,22 +32,34 @@ def columns(apps: Sequence[App]) -> Iterator[tuple[str, list[int]]]:
             yield heading, counts
 
 
-def of_run(record: Record) -> list[str]:
+class Undone(NamedTuple):
+    """Sentences on what was not done."""
+
+    never: list[str]
+    """What never started: without it the findings would be about less than they say."""
+    cut: list[str]
+    """What had not ended."""
+
+    def around(self, findings: Sequence[str]) -> list[str]:
+        """Return ``findings`` between them."""
+        return [*self.never, *findings, *self.cut]
+
+
+def of_run(record: Record) -> Undone:
     """Return a sentence per kind of traffic and reason, if there is something to say of a run."""
-    return [
-        sentence
-        for kind in traffic.probes_first()
-        if (apps := [app for app in record["apps"] if app["kind"] == kind.name])
-        for sentence in _of_kind(kind, apps)
-    ]
+    undone = Undone([], [])
+    for kind in traffic.probes_first():
+        if apps := [app for app in record["apps"] if app["kind"] == kind.name]:
+            _add(undone, kind, apps)
+    return undone
 
 
-def _of_kind(kind: traffic.Kind, apps: Sequence[App]) -> Iterator[str]:
+def _add(undone: Undone, kind: traffic.Kind, apps: Sequence[App]) -> None:
     new = sum(app.get("never_started", 0) for app in apps)
     cut = sum(app.get("unfinished", 0) for app in apps)
     if new:
         count = f"{new} of {_things(kind, len(apps))}" if kind.is_one_per_flow else _things(kind, new)
-        yield f"{count} never started: nothing of {_them(new)} came until the end of the run."
+        undone.never.append(f"{count} never started: nothing of {_them(new)} came until the end of the run.")
     ended = len(apps) - new - cut if kind.is_one_per_flow else sum(cast("Any", app).get(kind.ended, 0) for app in apps)
     if cut and cut >= MANY * (cut + ended):
         times = (
@@ -57,25 +69,26 @@ def _of_kind(kind: traffic.Kind, apps: Sequence[App]) -> Iterator[str]:
             if ended
             else ", none had"
         )
-        yield f"{_things(kind, cut)} had not ended at the end of the run{times}."
+        undone.cut.append(f"{_things(kind, cut)} had not ended at the end of the run{times}.")
 
 
-def of_many(found: Sequence[Of], name: Callable[[Of], str]) -> list[str]:
+def of_many(found: Sequence[Of], name: Callable[[Of], str]) -> Undone:
     """Return a sentence on each kind of traffic of which something never started, or much had not ended.
 
     ``found`` have means over the seeds, ``name`` returns their names.
     """
-    said = []
+    undone = Undone([], [])
     for kind in traffic.probes_first():
         new, cut = (_means(found, key) for key in keys(kind))
         done = next((_means(found, one.key) for one in kind.measures if one.path == kind.ended), {})
         if any(new.values()):
-            said.append(f"{_capital(kind)} that never started: {_each(new, found, name)}.")
+            undone.never.append(f"{_capital(kind)} that never started: {_each(new, found, name)}.")
         is_known = kind.is_one_per_flow or bool(done)
         if is_known and any(mean and mean >= MANY * (mean + done.get(at, 0.0)) for at, mean in cut.items()):
             times = "" if kind.is_one_per_flow else "; the times are those of the others"
-            said.append(f"{_capital(kind)} that had not ended at the end of the run: {_each(cut, found, name)}{times}.")
-    return said
+            told = _each(cut, found, name)
+            undone.cut.append(f"{_capital(kind)} that had not ended at the end of the run: {told}{times}.")
+    return undone
 
 
 def _means(found: Sequence[Of], key: str) -> dict[int, float]:

@@ -40,7 +40,7 @@ def of(sweep: Sweep, question: Question, store: Store | None, computed: int) -> 
 
 def parts(sweep: Sweep, has_effect: bool = False) -> Iterator[Part]:
     """Yield what a person sees. Effect sizes are shown if it ``has_effect``."""
-    yield Findings([*show.headline(sweep), *show.not_done(sweep)])
+    yield Findings(show.not_done(sweep).around(show.headline(sweep)))
     yield Text(show.describe(sweep), "lead")
     yield from show.tables(sweep, has_effect)
     yield from show.others(sweep)

@@ -95,10 +95,10 @@ def _place(cell: Values, sweep: Sweep) -> list[str]:
 
 def findings(sweep: Sweep) -> list[str]:
     """Return the main findings in sentences: the best and the worst by each metric, if there are several."""
-    return [*headline(sweep), *not_done(sweep), *others(sweep)]
+    return not_done(sweep).around([*headline(sweep), *others(sweep)])
 
 
-def not_done(sweep: Sweep) -> list[str]:
+def not_done(sweep: Sweep) -> undone.Undone:
     """Return sentences on what never started or had not ended, which no time in a table shows."""
     return undone.of_many(sweep.cells, partial(_cell_name, sweep))
 

@@ -1,6 +1,5 @@
 """What a run found, in sentences that stand before its tables."""
 
-import statistics
 from collections.abc import Iterator
 
 from goodqueue.measures import metrics
@@ -8,7 +7,7 @@ from goodqueue.measures.metrics import METRICS, Metric
 from goodqueue.record import Isp, Record
 from goodqueue.record.reading import statistic
 from goodqueue.show.findings import value_words
-from goodqueue.show.run import subscribers, tree
+from goodqueue.show.run import many, subscribers, tree
 from goodqueue.show.table import short, span
 
 FELT = 2
@@ -56,8 +55,8 @@ def _of_subscribers(record: Record, isp: Isp) -> Iterator[str]:
     tails = [delay for delay in delays if delay is not None]
     pages = tree.page_times(record)
     loads = [time for one in active for time in pages.get(one["name"], ())]
-    felt = [f"packets wait {span(statistics.median(tails))} (p95)"] if tails else []
-    felt += [f"pages take {span(statistics.median(loads))}"] if loads else []
+    felt = [f"packets wait {span(tail)} (p95)"] if (tail := many.median(tails)) is not None else []
+    felt += [f"pages take {span(load)}"] if (load := many.median(loads)) is not None else []
     everybody = subscribers.are_active(isp["subscribers"])
     suffering = sum(map(subscribers.suffers, everybody))
     if felt:

@@ -1,8 +1,7 @@
 """The nodes of an Internet provider's tree: which of them limits, and what the subscribers below it get."""
 
 import re
-import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 from goodqueue import traffic
@@ -10,7 +9,7 @@ from goodqueue.measures.metrics import DIRECTIONS
 from goodqueue.record import Delay, Isp, Node, NodeSide, Record, Subscriber
 from goodqueue.record.reading import statistic
 from goodqueue.show import layout
-from goodqueue.show.run import subscribers
+from goodqueue.show.run import many, subscribers
 from goodqueue.show.run.flows import DIRECTION
 from goodqueue.show.table import Table, number, short
 
@@ -56,7 +55,7 @@ def table(record: Record) -> list[Table]:
                     "used\n%": short(100 * got["throughput_mbps"] / got["rate_mbps"]),
                     "limits\n%": number(got["limiting_percent"], 1),
                     "suffer": str(sum(map(subscribers.suffers, own))) if is_down else "",
-                    "page s\nmedian": short(statistics.median(times) / 1e3 if times else None) if is_down else "",
+                    "page s\nmedian": short(_median_s(times)) if is_down else "",
                 }
             )
     left = len(isp["nodes"]) - len(largest)
@@ -141,3 +140,8 @@ def _crowded(record: Record) -> Iterator[tuple[str, str, int, float, str]]:
             active = len(subscribers.are_active(below(isp, node)))
             if active > 1:
                 yield direction, name(node), active, side(node, direction)["rate_mbps"] / active, discipline
+
+
+def _median_s(times_ms: Sequence[float]) -> float | None:
+    median_ms = many.median(times_ms)
+    return None if median_ms is None else median_ms / 1e3
