@@ -2,6 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { parse } from "smol-toml";
+import { callMos } from "../src/call.ts";
+import type { RunRecord } from "../src/record.ts";
 import init, { choices, Run } from "../wasm/goodqueue_web.js";
 
 const ready = init({ module_or_path: readFileSync("wasm/goodqueue_web_bg.wasm") });
@@ -73,7 +75,7 @@ function runUnder(toml: string, line: string): Numbers | { refusal: string } {
       "Delay, mean": [queues.down.delay_ms?.mean, 2],
       p95: [queues.down.delay_ms?.p95, 2],
       p99: [queues.down.delay_ms?.p99, 2],
-      Call: [apps.find(({ kind }) => kind === "voip")?.mos, 2],
+      Call: [callMos({ apps } as Pick<RunRecord, "apps">), 2],
       Page: [(apps.find(({ kind }) => kind === "page")?.load_ms?.p50 ?? NaN) / 1e3, 2],
     };
     return Object.fromEntries(Object.entries(found).map(([name, [value, digits]]) => [name, Number.isFinite(value) ? (value as number).toFixed(digits) : "–"]));
