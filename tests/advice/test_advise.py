@@ -566,9 +566,10 @@ def test_the_address_holds_what_was_measured(name: str, answers: dict[str, Advic
     words = parse_qsl(urlsplit(answer.address).fragment, strict_parsing=True)
     lines = [value for key, value in words if key == "qdisc"]
     assert lines == [f"{one.down} / {one.up}" for one in answer.tried if one.is_choice or one is answer.tried[0]]
+    assert [value for key, value in words if key == "label"] == ["now", "with the lines"]
     read: dict[str, Any] = {}
     for key, text in words:
-        if key != "qdisc":
+        if key not in ("qdisc", "label"):
             put(read, key.split("."), text)
     then = next(one for one in candidates.of(answer.question) if one.label == answer.label)
     wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path())
