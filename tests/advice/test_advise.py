@@ -16,7 +16,7 @@ import goodqueue as gq
 import needs
 from conftest import Result
 from flent_files import data, written
-from goodqueue import _goodqueue, running, scenario
+from goodqueue import running, scenario
 from goodqueue.advice import (
     candidates,
     checking,
@@ -39,7 +39,6 @@ from goodqueue.advice.scenarios import Truth
 from goodqueue.engines import loads
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
-from goodqueue.measures.numbers import calls
 from goodqueue.measures.stats import Estimate
 from goodqueue.serving import address
 from goodqueue.show import terminal
@@ -274,33 +273,6 @@ def test_a_point_is_a_tenth() -> None:
     assert gain.gain(*(choosing.points(found, ("games",)) for found in (other, one))).points.mean == pytest.approx(1.0)
     both = gain.gain(*(choosing.points(found, ("games", "downloads")) for found in (other, one)))
     assert (both.points.mean, both.most.mean) == (pytest.approx(2.0), pytest.approx(1.0))
-
-
-def call(delays_ms: list[float], loss_percent: float = 0.0) -> dict[str, Any]:
-    """Return the part of a record for a call with these delays."""
-    ordered = sorted(delays_ms)
-    at = [ordered[round(percent / 100 * (len(ordered) - 1))] for percent in range(101)]
-    return {"kind": "voip", "loss_percent": loss_percent, "delay_percentiles_ms": at}
-
-
-def test_jitter_is_heard_although_the_mean_delay_is_short() -> None:
-    """Delays of 20 to 260 ms have a mean of 140 ms. A telephone has to wait for the last ones, or to lose them."""
-    even = calls.mos(call([140.0]))
-    jittery = calls.mos(call([20.0 + 2.4 * step for step in range(101)]))
-    assert even == pytest.approx(_goodqueue.mos(140.0, 0.0))
-    assert even - jittery > choosing.MOS_POINT
-    assert jittery == pytest.approx(_goodqueue.mos(260.0, 0.0)), "to wait for all of them is better than to lose some"
-
-
-def test_a_buffer_does_not_wait_for_a_straggler() -> None:
-    """One packet of a hundred after 2 s costs its loss, not 2 s of delay."""
-    found = calls.mos(call([20.0] * 200 + [2000.0] * 2))
-    assert found == pytest.approx(_goodqueue.mos(20.0, 1.0), abs=0.01)
-    assert found > _goodqueue.mos(2000.0, 0.0) + 1
-
-
-def test_a_call_of_which_nothing_arrives_is_the_worst() -> None:
-    assert calls.mos({"loss_percent": 100.0, "delay_percentiles_ms": None}) == 1.0
 
 
 def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
