@@ -100,7 +100,7 @@ function standingOf(check: Partial<Check>, records: Records): string {
   // More digits where a rounded number would be on the other side of the bound.
   const digits = [3, 4, 5, 6].find((enough) => isWithin(check, Number(value.toPrecision(enough))) === isWithin(check, value)) ?? 9;
   const unit = metric.split(".").flatMap((part) => UNITS[part.split("_").at(-1) ?? ""] ?? []).at(-1);
-  return ` now ${[Number(value.toPrecision(digits)), unit].filter((part) => part !== undefined).join(" ")}`;
+  return ` (now ${[Number(value.toPrecision(digits)), unit].filter((part) => part !== undefined).join(" ")})`;
 }
 
 export function begin(number: number): void {
