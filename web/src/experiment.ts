@@ -56,15 +56,15 @@ export function withAt<T extends Value>(value: T, path: string, leaf: Value | un
   return table as T;
 }
 
-/** The head of a command that puts a discipline on a device: what a line follows. An ifb has a queue length of its own. */
+/** The head of a command that puts a discipline on a device. An ifb has a queue length of its own. */
 const HEAD = /^\s*tc\s+qdisc\s+(?:add|replace)\s+dev\s+(?!ifb)\S+\s+root\s+(?:handle\s+[\da-f]+:\s+)?(?=\S)/i;
 
 /** Disciplines whose command is the root of a tree, and may have commands for classes after it. */
 const WITH_CLASSES = ["htb", "prio"];
 
 /**
- * Returns the line in a command of one of the `disciplines`, such as `tc qdisc add dev eth0 root fq_codel`. Other text is
- * returned as it is: the core reads other commands as a tree, or refuses them.
+ * Returns the line in a command of one of the `disciplines`, such as `tc qdisc add dev eth0 root fq_codel`. Other text
+ * is returned as it is: the core reads other commands as a tree, or refuses them.
  */
 export function withoutCommand(text: string, disciplines: readonly string[]): string {
   const line = text.replace(HEAD, "");

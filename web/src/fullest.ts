@@ -1,5 +1,5 @@
-// The queue in which packets of a direction wait longest. The pictures, the totals and the first moment are about that of
-// the way down.
+// The queue in which packets of a direction wait longest. The pictures, the totals and the first moment are about that
+// of the way down.
 
 import type { Hop, QueueSeries, RunRecord } from "./record.ts";
 
@@ -33,7 +33,7 @@ export function busiest(record: RunRecord): number {
   return Math.max(record.queues.down.utilisation_percent, ...hopsOf(record, "down").map(({ utilisation_percent = 0 }) => utilisation_percent));
 }
 
-/** Returns the time at which the fullest queue of all `records` held most packets, once their warm-up of `warmup_s` was over. */
+/** Returns the time after the warm-up at which the fullest queue of all `records` held most packets. */
 export function fullestTime(records: readonly RunRecord[], warmup_s: number): number | undefined {
   const worst = [...records].sort((a, b) => wait(fullest(b)) - wait(fullest(a)))[0];
   const backlog = (worst && fullest(worst).series?.backlog_packets) ?? [];

@@ -15,7 +15,7 @@ test("advise's address opens another experiment than the one that was measured",
   await expect(refusal(page, 1)).toBeEmpty();
   expect(await scenario(page), "the modem's queue beside the router").toContain('qdisc = "bfifo limit 156250"');
   const shown = (await totals(page)).map((row) => [0, 1, 2, 3, 10].map((column) => row[column]));
-  // As `goodqueue run` has them: the name, the use of the provider's link, Mbit/s, the longest mean delay, and the call.
+  // As `goodqueue run` has them: the use of the provider's link, Mbit/s, the longest mean delay, and the call.
   expect(shown).toEqual([
     ["now queue at the provider", "99.5", "18.77", "143.94", "3.91"],
     ["with the lines queue at the bottleneck", "94.6", "17.83", "4.23", "4.39"],
