@@ -18,7 +18,7 @@ import goodqueue as gq
 import needs
 from conftest import Result
 from flent_files import data, written
-from goodqueue import _goodqueue, extras, pages, running, scenario
+from goodqueue import extras, pages, running, scenario
 from goodqueue.advice import (
     candidates,
     checking,
@@ -45,7 +45,6 @@ from goodqueue.advice.scenarios import Truth
 from goodqueue.engines import loads
 from goodqueue.engines.kernel import planning, tc
 from goodqueue.errors import UserError
-from goodqueue.measures.numbers import calls
 from goodqueue.measures.scores import letter
 from goodqueue.measures.stats import Estimate
 from goodqueue.serving import address
@@ -303,33 +302,6 @@ def test_a_point_is_a_tenth() -> None:
     assert gain.gain(*(choosing.points(found, ("games",)) for found in (other, one))).points.mean == pytest.approx(1.0)
     both = gain.gain(*(choosing.points(found, ("games", "downloads")) for found in (other, one)))
     assert (both.points.mean, both.most.mean) == (pytest.approx(2.0), pytest.approx(1.0))
-
-
-def call(delays_ms: list[float], loss_percent: float = 0.0) -> dict[str, Any]:
-    """Return the part of a record for a call with these delays."""
-    ordered = sorted(delays_ms)
-    at = [ordered[round(percent / 100 * (len(ordered) - 1))] for percent in range(101)]
-    return {"kind": "voip", "loss_percent": loss_percent, "delay_percentiles_ms": at}
-
-
-def test_jitter_is_heard_although_the_mean_delay_is_short() -> None:
-    """Delays of 20 to 260 ms have a mean of 140 ms. A telephone has to wait for the last ones, or to lose them."""
-    even = calls.mos(call([140.0]))
-    jittery = calls.mos(call([20.0 + 2.4 * step for step in range(101)]))
-    assert even == pytest.approx(_goodqueue.mos(140.0, 0.0))
-    assert even - jittery > choosing.MOS_POINT
-    assert jittery == pytest.approx(_goodqueue.mos(260.0, 0.0)), "to wait for all of them is better than to lose some"
-
-
-def test_a_buffer_does_not_wait_for_a_straggler() -> None:
-    """One packet of a hundred after 2 s costs its loss, not 2 s of delay."""
-    found = calls.mos(call([20.0] * 200 + [2000.0] * 2))
-    assert found == pytest.approx(_goodqueue.mos(20.0, 1.0), abs=0.01)
-    assert found > _goodqueue.mos(2000.0, 0.0) + 1
-
-
-def test_a_call_of_which_nothing_arrives_is_the_worst() -> None:
-    assert calls.mos({"loss_percent": 100.0, "delay_percentiles_ms": None}) == 1.0
 
 
 def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
@@ -663,9 +635,10 @@ def test_the_address_holds_what_was_measured(name: str, answers: dict[str, Advic
     words = parse_qsl(urlsplit(answer.address).fragment, strict_parsing=True)
     lines = [value for key, value in words if key == "qdisc"]
     assert lines == [f"{one.down} / {one.up}" for one in answer.tried if one.is_choice or one is answer.tried[0]]
+    assert [value for key, value in words if key == "label"] == ["now", "with the lines"]
     read: dict[str, Any] = {}
     for key, text in words:
-        if key != "qdisc":
+        if key not in ("qdisc", "label"):
             put(read, key.split("."), text)
     then = next(one for one in candidates.of(answer.question) if one.label == answer.label)
     wanted = scenarios.scenario(answer.question, then, 1, Truth(), Path(), answer.length.times)

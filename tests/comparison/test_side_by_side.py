@@ -48,7 +48,7 @@ def test_estimates_of_any_metrics_in_rows_of_four(comparison: Comparison) -> Non
 
 
 def test_quality_of_calls_has_the_axis_that_it_has(comparison: Comparison) -> None:
-    (mos, page) = numbers.find(["voip_mos", "page_load_p95_ms"])
+    (mos, page) = numbers.find(["call_mos", "page_load_p95_ms"])
     called = replace(comparison, entries=[felt(entry, at, (mos, page)) for at, entry in enumerate(comparison.entries)])
     figure = figures.estimates(called, [mos, page])
     first, second = figure.axes
@@ -59,7 +59,7 @@ def test_quality_of_calls_has_the_axis_that_it_has(comparison: Comparison) -> No
 
 
 def felt(entry: Any, at: int, chosen: tuple[Metric, Metric]) -> Any:
-    numbers = {"voip_mos": 1.2 + 1.5 * at, "page_load_p95_ms": 300.0 * 5**at}
+    numbers = {"call_mos": 1.2 + 1.5 * at, "page_load_p95_ms": 300.0 * 5**at}
     values = {**entry.values, **{metric.key: [numbers[metric.key]] * 3 for metric in chosen}}
     estimates = {**entry.estimates, **{key: Estimate(number, 0.1, 3) for key, number in numbers.items()}}
     return replace(entry, values=values, estimates=estimates)

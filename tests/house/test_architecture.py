@@ -30,7 +30,7 @@ KNOWS = {
         *("units", "qdisc", "tcp", "hosts", "netsim", "bottleneck"),
         *("conformance", "capture", "trace", "gateway", "sockets"),
     },
-    "web": {"units", "qdisc", "netsim"},
+    "web": {"units", "qdisc", "hosts", "netsim"},
 }
 
 

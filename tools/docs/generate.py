@@ -261,6 +261,8 @@ def concepts() -> dict[Path, str]:
             words = next((one.help for one in kind.fields if one.key == field), kind.times_are)
             about = f"`{statistic}` of: {words}" if statistic else measure.note if measure.hides_zero else words
             of = f"`{kind.name}`, {reference.SUMS[measure.sum]}"
+        elif metric.app:
+            about, of = metric.note.partition(": ")[2], f"`{metric.app}`, {reference.SUMS['mean']}"
         else:
             about, of = f"{metric.label}, as [above](#the-queue-and-the-link)", "one direction"
         rows.append([f"`{metric.key}`", metric.label, metric.unit, BETTER[metric.better], about, of])

@@ -2,18 +2,21 @@
 //
 //   #qdisc=pfifo&qdisc=fq_codel+target+10ms&bottleneck.rate=20mbit&traffic.0.kind=bulk&traffic.0.count=2
 //
-// Each `qdisc` is a line. All other words are keys of the scenario, as in `goodqueue run --set KEY=VALUE`.
+// Each `qdisc` is a line. A `label` is the name of a line, in the same order, and may be left out. All other words are
+// keys of the scenario, as in `goodqueue run --set KEY=VALUE`.
 
 import { FIRST, MOST_LINES, type Experiment } from "./experiment.ts";
 import { DEEPEST, plain } from "./files.ts";
 import { isTable, type Table, type Value } from "./table.ts";
 
 const LINE = "qdisc";
+const LABEL = "label";
 const MOST_ITEMS = 10_000;
 
 export function toAddress(experiment: Experiment): string {
   const words = new URLSearchParams();
   for (const line of experiment.lines) words.append(LINE, line);
+  if (experiment.labels?.some((label) => label !== "")) experiment.lines.forEach((_, place) => words.append(LABEL, experiment.labels?.[place] ?? ""));
   for (const [key, leaf] of leaves(experiment.scenario)) words.append(key, written(leaf));
   return `#${words.toString()}`;
 }
@@ -25,13 +28,15 @@ export function toAddress(experiment: Experiment): string {
 export function fromAddress(hash: string): Experiment | undefined {
   const words = new URLSearchParams(hash.replace(/^#/, ""));
   const lines = words.getAll(LINE).slice(0, MOST_LINES);
-  const keys = [...words].filter(([key]) => key !== LINE);
+  const labels = words.getAll(LABEL).slice(0, lines.length);
+  const keys = [...words].filter(([key]) => key !== LINE && key !== LABEL);
   if (lines.length === 0 && keys.length === 0) return undefined;
   const scenario: Table = {};
   for (const [key, text] of keys) put(scenario, key, read(text));
   return {
     lines: lines.length > 0 ? lines : FIRST.lines,
     scenario: keys.length > 0 ? (plain(scenario, "the address") as Table) : FIRST.scenario,
+    ...(labels.length > 0 && { labels }),
   };
 }
 

@@ -8,9 +8,16 @@ export interface Experiment {
   readonly scenario: Table;
   /** The words that would follow `tc qdisc add dev X root`. */
   readonly lines: readonly string[];
+  /** A name for each line, such as `now`. An empty one, and one that is left out: the line itself. */
+  readonly labels?: readonly string[];
 }
 
 export const MOST_LINES = 4;
+
+/** Returns what a person calls the line at `place`: its label, or the line itself. */
+export function nameOf({ lines, labels }: Experiment, place: number): string {
+  return labels?.[place] || (lines[place] ?? "");
+}
 
 /** Separates the line down from the line up, as in `goodqueue compare`. */
 const BOTH = " / ";
@@ -47,6 +54,23 @@ export function withAt<T extends Value>(value: T, path: string, leaf: Value | un
   if (changed === undefined) delete table[first];
   else table[first] = changed;
   return table as T;
+}
+
+/** The head of a command that puts a discipline on a device. An ifb has a queue length of its own. */
+const HEAD = /^\s*tc\s+qdisc\s+(?:add|replace)\s+dev\s+(?!ifb)\S+\s+root\s+(?:handle\s+[\da-f]+:\s+)?(?=\S)/i;
+
+/** Disciplines whose command is the root of a tree, and may have commands for classes after it. */
+const WITH_CLASSES = ["htb", "prio"];
+
+/**
+ * Returns the line in a command of one of the `disciplines`, such as `tc qdisc add dev eth0 root fq_codel`. Other text
+ * is returned as it is: the core reads other commands as a tree, or refuses them.
+ */
+export function withoutCommand(text: string, disciplines: readonly string[]): string {
+  const line = text.replace(HEAD, "");
+  const name = line.split(/\s/)[0] ?? "";
+  const isLine = !text.includes(";") && disciplines.includes(name) && !WITH_CLASSES.includes(name);
+  return isLine ? line : text;
 }
 
 /** Returns the line down, and the line up if `line` has both. */

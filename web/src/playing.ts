@@ -3,9 +3,10 @@
 import { effect, signal } from "@preact/signals";
 import type { Lane, Packets } from "./engine/lane.ts";
 import { mbps, seconds } from "./experiment.ts";
+import { fullestTime } from "./fullest.ts";
 import { shown } from "./lane-state.ts";
 import { at } from "./table.ts";
-import { allStates, experiment, lane, stateOf } from "./state.ts";
+import { allStates, experiment, lane, opened, stateOf } from "./state.ts";
 
 /** The moment that the page shows, in seconds of the run. */
 export const playhead = signal(10);
@@ -181,6 +182,16 @@ export function startClock(): void {
   // A new run may be shorter than the moment that the page shows.
   effect(() => {
     if (duration_s() > 0) seek(playhead.value);
+  });
+  // An experiment that is opened begins at the moment that matters, once all of it has run.
+  let begun = 0;
+  effect(() => {
+    const states = allStates();
+    if (begun === opened.value || states.some(({ kind }) => kind === "running")) return;
+    begun = opened.value;
+    const records = states.flatMap((state) => shown(state)?.record ?? []);
+    const found = fullestTime(records, seconds(experiment.peek().scenario["warmup"]) ?? 0);
+    if (found !== undefined) seek(found);
   });
   let before = 0;
   const tick = (now_ms: number): void => {

@@ -37,7 +37,7 @@ const asked: (string | undefined)[] = [];
 /** The newest question of each lane. */
 const last: string[] = [];
 /** Counts the experiments that were opened, so that no run of one shows in the next. */
-let opened = 0;
+export const opened = signal(0);
 
 function fails(error: unknown): void {
   trouble.value = `the simulator does not start: ${String(error)}`;
@@ -77,7 +77,7 @@ async function work(place: number): Promise<void> {
   busy[place] = true;
   for (let text = asked[place]; text !== undefined; text = asked[place]) {
     asked[place] = undefined;
-    const [line, scenario, of] = [lineOf(place), scenarioText(place), opened];
+    const [line, scenario, of] = [lineOf(place), scenarioText(place), opened.peek()];
     const isNewest = (): boolean => last[place] === text;
     const outcome = await lane(place).run(text, (progress) => {
       const state = stateOf(place);
@@ -90,7 +90,7 @@ async function work(place: number): Promise<void> {
       const state = stateOf(place);
       if (isNewest()) put(place, { kind: "done", run });
       // A control has moved on. This run is nearer to the present setting than the one that is shown.
-      else if (state.kind === "running" && of === opened && line === lineOf(place)) put(place, { ...state, before: run });
+      else if (state.kind === "running" && of === opened.peek() && line === lineOf(place)) put(place, { ...state, before: run });
     } else if (outcome.kind === "refused") {
       if (isNewest()) put(place, { kind: "refused", refusal: outcome.refusal });
     } else if (isNewest()) {
@@ -129,7 +129,7 @@ export function startRuns(): void {
 /** Replaces the experiment by another one. Nothing of the one before stays. */
 export function openExperiment(next: Experiment): void {
   batch(() => {
-    opened++;
+    opened.value++;
     last.length = 0;
     states.value = [];
     experiment.value = next;
@@ -140,8 +140,10 @@ export function change(path: string, value: Value | undefined): void {
   experiment.value = { ...experiment.value, scenario: withAt(experiment.value.scenario, path, value) };
 }
 
+/** Changes a line. It loses its label, which named another one. */
 export function changeLine(place: number, line: string): void {
-  experiment.value = { ...experiment.value, lines: experiment.value.lines.map((old, at) => (at === place ? line : old)) };
+  const { lines, labels = [], ...rest } = experiment.value;
+  experiment.value = { ...rest, lines: lines.map((old, at) => (at === place ? line : old)), labels: labels.map((label, at) => (at === place ? "" : label)) };
 }
 
 export function addLine(line: string): void {
@@ -149,7 +151,9 @@ export function addLine(line: string): void {
 }
 
 export function removeLine(place: number): void {
-  experiment.value = { ...experiment.value, lines: experiment.value.lines.filter((_, at) => at !== place) };
+  const { lines, labels = [], ...rest } = experiment.value;
+  const isKept = (_: string, at: number): boolean => at !== place;
+  experiment.value = { ...rest, lines: lines.filter(isKept), labels: labels.filter(isKept) };
 }
 
 /**

@@ -72,6 +72,9 @@ test("ECN marks nothing where it is on, or something where it is off", async ({ 
   expect(await marks(), "with ECN").toBeGreaterThan(0);
   await changes(page, 1, () => page.getByLabel("ECN").uncheck());
   expect(await marks(), "without ECN again").toBe(0);
+  await changes(page, 1, () => page.getByLabel("Congestion control").selectOption("dctcp"));
+  await expect(page.getByLabel("ECN"), "dctcp always has it").toBeChecked();
+  await expect(page.getByLabel("ECN")).toBeDisabled();
 });
 
 test("a line that is added does not run, or one that is removed stays", async ({ page }) => {

@@ -68,6 +68,7 @@ LESSONS.forEach((lesson, number) => {
     await settled(page);
     await expect(panel.locator(".goals li")).toHaveCount(lesson.goal.length);
     await expect(panel.locator(".goals")).toContainText("not reached yet");
+    for (const goal of await panel.locator(".goals li").all()) await expect(goal).toContainText(/\(now [\d.]+/);
     await expect(panel.locator(".answer")).toHaveCount(0);
     await panel.getByText("A hint").click();
     await expect(panel.getByText(lesson.hint)).toBeVisible();

@@ -91,6 +91,14 @@ test("a pasted line runs as another one", async ({ page, context }) => {
   await changes(page, 1, () => page.keyboard.press("Control+v"));
   await expect(field(page, 1)).toHaveValue("fq_codel target 10ms noecn");
   await expect(refusal(page, 1)).toBeEmpty();
+  await page.evaluate(() => navigator.clipboard.writeText("tc qdisc add dev eth0 root handle 1: codel target 20ms"));
+  await field(page, 1).selectText();
+  await changes(page, 1, () => page.keyboard.press("Control+v"));
+  await expect(field(page, 1), "the command's line").toHaveValue("codel target 20ms");
+  const tree = "tc qdisc replace dev eth0 root handle 1: htb default 10; tc class add dev eth0 parent 1: classid 1:10 htb rate 5mbit";
+  await changes(page, 1, () => field(page, 1).fill(tree));
+  await expect(field(page, 1), "a tree stays").toHaveValue(tree);
+  await expect(refusal(page, 1), "the buffer of the other line").toBeEmpty();
 });
 
 const NONSENSE: readonly [string, string][] = [

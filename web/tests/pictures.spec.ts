@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "@playwright/test";
 import { changes, expect, field, lane, open, scenario, settled, SHORT, slider, test, totals } from "./page.ts";
+import { callMos } from "../src/call.ts";
 import { record } from "./simulator.ts";
 
 /** Returns the name and the text of the SVG that a picture of a lane is saved as. */
@@ -62,15 +63,18 @@ test("a line that is refused can be saved as a picture", async ({ page }) => {
 });
 
 test("the household's view shows other numbers than the run: ping, call, page, down and up", async ({ page }) => {
-  await open(page, `${SHORT}&traffic.2.kind=page&traffic.3.kind=ping&bottleneck.up.rate=2mbit&traffic.4.kind=bulk&traffic.4.direction=up`);
+  await open(page, `${SHORT}&traffic.2.kind=page&traffic.3.kind=ping&bottleneck.up.rate=2mbit&traffic.4.kind=bulk&traffic.4.direction=up&traffic.5.kind=ping&traffic.5.name=second&traffic.5.rtt=70ms`);
   for (const [place, line] of ["pfifo", "fq_codel"].entries()) {
     const found = await record(await scenario(page), line);
     const feeling = lane(page, place).locator(".feeling");
     const digits = (value: number): string => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2));
-    const of = (kind: string) => found.apps.find((app) => app.kind === kind);
     const speed = (way: string): string => found.flows.filter(({ direction }) => direction === way).reduce((sum, flow) => sum + flow.goodput_mbps, 0).toFixed(1);
-    await expect(feeling).toContainText(`${digits(of("ping")?.rtt_ms?.p50 ?? NaN)} ms; one in twenty takes ${digits(of("ping")?.rtt_ms?.p95 ?? NaN)} ms`);
-    await expect(feeling).toContainText(`MOS ${of("voip")?.mos?.toFixed(2)}`);
+    const pings = found.apps.filter(({ kind }) => kind === "ping");
+    expect(pings.length, "each ping has a row").toBe(2);
+    for (const { name, rtt_ms } of pings) {
+      await expect(feeling).toContainText(`${name}${digits(rtt_ms?.p50 ?? NaN)} ms; one in twenty pings takes ${digits(rtt_ms?.p95 ?? NaN)} ms`);
+    }
+    await expect(feeling).toContainText(`MOS ${callMos(found)?.toFixed(2)}`);
     await expect(feeling).toContainText(`${speed("down")} Mbit/s down, ${speed("up")} up`);
     await expect(lane(page, place).locator("h3 small").nth(1)).toContainText(`up, grey: p95 ${digits(found.queues.up.delay_ms?.p95 ?? NaN)}`);
   }
@@ -101,8 +105,8 @@ test("a hop of the path is not drawn, or its queue is another one's", async ({ p
     "&traffic.2.kind=bulk&traffic.2.direction=up";
   await open(page, `${SHORT}${hops}`);
   const picture = lane(page, 0).getByRole("img", { name: /^Other queues of the path/ });
-  await expect(picture).toHaveAccessibleName("Other queues of the path: isp, link down; air, wire down; modem, link up; bottleneck, up");
-  const { series } = await record(await scenario(page), "pfifo");
+  await expect(picture).toHaveAccessibleName("Other queues of the path: air, down; modem, up; bottleneck, down; bottleneck, up");
+  const { series, hops: path } = await record(await scenario(page), "pfifo");
   const [isp, modem] = [series.hops?.["isp"]?.backlog_packets ?? [], series.hops?.["modem"]?.backlog_packets ?? []];
   // A moment at which packets wait in both.
   const both = isp.map((packets, place) => Math.min(packets, modem[place] ?? 0));
@@ -115,9 +119,20 @@ test("a hop of the path is not drawn, or its queue is another one's", async ({ p
   }, (series.time_s[place] ?? 0) - 0.005);
   const shown = await texts(page, (await saved(page, 0, "Other queues of the path")).svg);
   const held = (queue: { backlog_packets: number[] } | undefined): number => queue?.backlog_packets[place] ?? NaN;
-  const rows = [["isp, link down", held(series.hops?.["isp"])], ["modem, link up", held(series.hops?.["modem"])], ["bottleneck, up", held(series.queues.up)]] as const;
+  const rows = [["bottleneck, down", held(series.queues.down)], ["modem, up", held(series.hops?.["modem"])], ["bottleneck, up", held(series.queues.up)]] as const;
   for (const [name, packets] of rows) expect(shown[shown.indexOf(name) + 1], name).toMatch(new RegExp(`^${packets} packets(, [\\d.]+ ms)?$`));
-  expect(shown[shown.indexOf("air, wire down") + 1]).toBe("no queue");
+  expect(shown[shown.indexOf("air, down") + 1]).toBe("no queue");
+  // The other pictures and the totals are about the fullest queue, which is the ISP's.
+  const hop = path?.find(({ name }) => name === "isp");
+  await expect(lane(page, 0).getByRole("heading", { name: /^Queueing delay at the isp, ms mean/ })).toContainText(`p95 ${hop?.delay_ms?.p95.toFixed(0)}`);
+  const [row] = await totals(page);
+  expect([row?.[0], row?.[1], row?.[5]]).toEqual(["pfifo queue at the isp", hop?.utilisation_percent?.toFixed(1), hop?.delay_ms?.p95.toFixed(2)]);
+  const link = (await saved(page, 0, "The link")).svg;
+  expect(await texts(page, link)).toContain("queue at the isp");
+  const grey = await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--soft").trim());
+  expect(link.match(new RegExp(`<rect [^>]*fill="${grey}"`, "g"))?.length, "packets in the picture").toBe(held(series.hops?.["isp"]));
+  await slider(page, "isp, down").press("ArrowLeft");
+  await expect.poll(() => scenario(page), "the slider's rate").toMatch(/name = "isp"\nkind = "link"\nrate = "8\.\dmbit"/);
 });
 
 test("the next drop comes at another time than the picture of CoDel's clock says", async ({ page }) => {
@@ -165,4 +180,24 @@ test("pictures of a law without a clock show one", async ({ page }) => {
     expect(svg).not.toContain("interval ends");
   }
   await settled(page);
+});
+
+/** Width of an acknowledgment, which passes below the queue. */
+const ACK = "3";
+
+test("the classic queue of dualpi2, a FIFO, is drawn as if it kept flows apart", async ({ page }) => {
+  await open(page, SHORT.replace("qdisc=pfifo&qdisc=fq_codel", "qdisc=dualpi2&qdisc=fq_codel").replace("count=2", "count=4"));
+  for (const place of [0, 1]) await expect(lane(page, place).locator(".law p")).toContainText("The last packet");
+  /** Returns the greatest number of rows in which packets of one flow wait. */
+  const rows = async (place: number): Promise<number> => {
+    const { svg } = await saved(page, place, "The link");
+    const exit = Number(/<svg [^>]*width="(\d+)"/.exec(svg)?.[1]) * 0.55 - 6;
+    const heights = new Map<string, Set<string>>();
+    for (const [, x, y = "", wide, colour = ""] of svg.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)" height="\3" fill="(#\w+)"/g)) {
+      if (Number(x) < exit && wide !== ACK) heights.set(colour, (heights.get(colour) ?? new Set()).add(y));
+    }
+    return Math.max(...[...heights.values()].map(({ size }) => size));
+  };
+  expect(await rows(0), "in the order of arrival, in several rows").toBeGreaterThan(1);
+  expect(await rows(1), "a row per flow").toBe(1);
 });

@@ -2,6 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { parse } from "smol-toml";
+import { callMos } from "../src/call.ts";
+import type { App } from "../src/record.ts";
 import init, { choices, Run } from "../wasm/goodqueue_web.js";
 
 const ready = init({ module_or_path: readFileSync("wasm/goodqueue_web_bg.wasm") });
@@ -11,7 +13,7 @@ export type Numbers = Record<string, string>;
 
 interface Record_ {
   queues: { down: { utilisation_percent: number; delay_ms: { mean: number; p95: number; p99: number } | null } };
-  apps: { kind: string; mos?: number | null; load_ms?: { p50: number } | null }[];
+  apps: App[];
 }
 
 /** Returns the names of all disciplines, as `goodqueue list qdiscs` has them. */
@@ -24,7 +26,8 @@ export async function disciplines(): Promise<string[]> {
 export interface Charted {
   queues: Record<"down" | "up", { delay_ms: { p95: number } | null }>;
   flows: { direction: string; goodput_mbps: number }[];
-  apps: { kind: string; mos?: number | null; rtt_ms?: { p50: number; p95: number } | null }[];
+  hops?: { name: string; utilisation_percent?: number; delay_ms?: { p95: number } | null }[];
+  apps: App[];
   series: {
     time_s: number[];
     queues: Record<"down" | "up", { backlog_packets: number[] }>;
@@ -73,7 +76,7 @@ function runUnder(toml: string, line: string): Numbers | { refusal: string } {
       "Delay, mean": [queues.down.delay_ms?.mean, 2],
       p95: [queues.down.delay_ms?.p95, 2],
       p99: [queues.down.delay_ms?.p99, 2],
-      Call: [apps.find(({ kind }) => kind === "voip")?.mos, 2],
+      Call: [callMos({ apps }), 2],
       Page: [(apps.find(({ kind }) => kind === "page")?.load_ms?.p50 ?? NaN) / 1e3, 2],
     };
     return Object.fromEntries(Object.entries(found).map(([name, [value, digits]]) => [name, Number.isFinite(value) ? (value as number).toFixed(digits) : "–"]));

@@ -113,3 +113,10 @@ pub fn choices() -> String {
 pub fn buffer_does_not_apply(line: &str) -> Option<String> {
     without_buffer(line)
 }
+
+/// Returns the mean opinion score of a call with a one-way delay that loses a part of its packets.
+#[must_use]
+#[wasm_bindgen]
+pub fn mos(delay_ms: f64, loss_percent: f64) -> f64 {
+    goodqueue_hosts::probe::mos::mos(delay_ms, loss_percent)
+}

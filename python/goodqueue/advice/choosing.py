@@ -15,11 +15,10 @@ from statistics import fmean
 from goodqueue import traffic
 from goodqueue.advice.gain import difference, gain, total
 from goodqueue.advice.result import Change, Tried
+from goodqueue.measures import calls, stats
 from goodqueue.measures import numbers as measures
-from goodqueue.measures import stats
 from goodqueue.measures.base import path_ms
 from goodqueue.measures.metrics import Metric
-from goodqueue.measures.numbers import calls
 from goodqueue.measures.ratios import ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record

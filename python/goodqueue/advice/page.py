@@ -11,6 +11,8 @@ from goodqueue.advice.scenarios import Truth
 from goodqueue.serving.address import address
 from goodqueue.show.labels import BOTH
 
+LABELS = ("now", "with the lines")
+
 
 def of(question: Question, now: Candidate, then: Candidate, times: Times) -> str:
     """Return the address, or an empty text if a browser cannot run the link (`Link.has_page`).
@@ -23,4 +25,4 @@ def of(question: Question, now: Candidate, then: Candidate, times: Times) -> str
     bottleneck = {key: value for key, value in scenario["bottleneck"].items() if key not in ("qdisc", "up")}
     up = {key: value for key, value in scenario["bottleneck"]["up"].items() if key != "qdisc"}
     scenario["bottleneck"] = bottleneck | ({"up": up} if up else {})
-    return address(scenario, [BOTH.join(candidate.lines(question)) for candidate in (now, then)])
+    return address(scenario, [BOTH.join(candidate.lines(question)) for candidate in (now, then)], LABELS)

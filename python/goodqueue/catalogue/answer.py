@@ -61,11 +61,10 @@ def _answer(topic: str, parts: Sequence[Part], data: Any) -> Answer:
 
 def _linux(items: Sequence[dict[str, Any]]) -> Sequence[Part]:
     """Return the tables of releases of Linux: of the disciplines ``items``, and of TCP."""
-    disciplines = [item for item in items if "since" in item]
-    return [
-        releases.table(disciplines),  # type: ignore[arg-type]
-        tcp_releases.table(tcp_releases.features()),
-    ]
+    disciplines: list[Any] = [item for item in items if "since" in item]
+    features: list[Any] = [item for item in items if "since" not in item]
+    tables_of_disciplines = [releases.table(disciplines)] if disciplines else []
+    return [*tables_of_disciplines, *([tcp_releases.table(features)] if features else [])]
 
 
 def _items(topic: str) -> list[dict[str, Any]]:

@@ -24,7 +24,7 @@ MEANINGS = {
     "drops": "Dropped packets against packets offered to the queue.",
     probe().name: "Round-trip time of small packets in both directions, base RTT included.",
     "call (voip)": "One-way delay and loss of a call's packets, and its mean opinion score (MOS) by ITU-T G.107's "
-    "E-model: 1 is bad, 4.4 is as good as this codec gets.",
+    "E-model, behind the play-out buffer that suits it best: 1 is bad, 4.4 is as good as this codec gets.",
     "page, transfer": "From the lookup of a page's host to the last byte of its last object; from a transfer's SYN to "
     "its last byte. Those that ended while measuring count.",
     "Jain": "Jain's index of the goodput of the bulk flows in one direction: 1 for equal shares, 1/n if one of n has "

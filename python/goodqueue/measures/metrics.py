@@ -5,11 +5,12 @@ The queues and the flows have a direction, ``down`` or ``up``. A metric of the d
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goodqueue import traffic
 from goodqueue._goodqueue import jain
+from goodqueue.measures import calls
 from goodqueue.measures.needs import Need, application, bulk_flows, data, packets
 from goodqueue.record import App, Record
 from goodqueue.record.dotted import walk
@@ -73,6 +74,8 @@ class Metric:
     """Whether it is a statistic of the queueing delay, which shares its heading with the others."""
     hides: float | None = None
     """It is shown only if some run has another value than this one, which says nothing."""
+    stands_in: str = ""
+    """The key of the metric without which it is shown unasked. Empty: it needs no such reason."""
     note: str = ""
     """Its meaning, printed below a table that shows it."""
     scale: tuple[float, float] | None = None
@@ -300,7 +303,7 @@ def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
         note = f"{measure.unit if measure.sum == 'total' else measure.label}: {measure.note}" if measure.note else ""
         if kind.is_of_times(measure):
             note = f"{measure.heading}: {kind.times_are}"
-        yield Metric(
+        metric = Metric(
             measure.key,
             measure.label,
             measure.unit,
@@ -317,6 +320,26 @@ def _of_kind(kind: traffic.Kind) -> Iterator[Metric]:
             sentence=measure.sentence,
             needs=(application(kind.name),),
         )
+        yield from _scores(metric) if (kind.name, measure.path) == (calls.KIND, calls.FIELD) else (metric,)
+
+
+def _scores(by_mean: Metric) -> Iterator[Metric]:
+    """Yield the score of calls that a person is shown, and that of the record, which papers have."""
+
+    def pick(record: Record) -> float | None:
+        return mean(calls.mos(app) for app in record["apps"] if app["kind"] == calls.KIND)
+
+    yield replace(by_mean, key="call_mos", pick=pick, note=calls.NOTE)
+    yield replace(
+        by_mean,
+        label="MOS of mean delay",
+        heading="MOS of",
+        detail="mean delay",
+        is_main=False,
+        stands_in="call_mos",
+        note=calls.NOTE_OF_MEAN,
+        sentence=SILENT,
+    )
 
 
 METRICS = (
@@ -371,13 +394,19 @@ def shown(chosen: Sequence[Metric], measured: Sequence[Values], directions: Sequ
     """Return the metrics of ``chosen`` that a person is shown: all of them if somebody asked for them.
 
     Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``directions``, the
-    loaded ones. One whose every value is that of `Metric.hides` is not shown.
+    loaded ones. One whose every value is that of `Metric.hides` is not shown, and one that `Metric.stands_in` for
+    another only if that has no number.
     """
     if are_asked(chosen):
         return list(chosen)
+    known = {key for run_values in measured for key, values in run_values.items() if any(v is not None for v in values)}
     metrics_shown = []
     for metric in chosen:
         values = [value for run_values in measured for value in run_values.get(metric.key, ()) if value is not None]
-        if metric.direction in ("", *directions) and any(value != metric.hides for value in values):
+        if (
+            metric.direction in ("", *directions)
+            and metric.stands_in not in known
+            and any(value != metric.hides for value in values)
+        ):
             metrics_shown.append(metric)
     return metrics_shown

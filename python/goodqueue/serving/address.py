@@ -1,7 +1,7 @@
 """The address that opens an experiment in the page: a scenario, and the lines under which it runs, side by side.
 
-`web/src/address.ts` reads it, and writes the same. Each ``qdisc`` is a line; the other words are the scenario's keys,
-as ``--set`` names them.
+`web/src/address.ts` reads it, and writes the same. Each ``qdisc`` is a line, and each ``label`` the name of a line, in
+the same order; the other words are the scenario's keys, as ``--set`` names them.
 """
 
 import json
@@ -15,11 +15,15 @@ PORT = 8289
 PAGE = f"http://localhost:{PORT}/"
 
 LINE = "qdisc"
+LABEL = "label"
 
 
-def address(scenario: dict[str, Any], lines: Sequence[str]) -> str:
-    """Return the address of ``scenario`` under ``lines``, on this machine. The scenario needs no line of its own."""
-    words = [(LINE, line) for line in lines]
+def address(scenario: dict[str, Any], lines: Sequence[str], labels: Sequence[str] = ()) -> str:
+    """Return the address of ``scenario`` under ``lines``, on this machine. The scenario needs no line of its own.
+
+    ``labels`` are what the page calls the lines.
+    """
+    words = [(LINE, line) for line in lines] + [(LABEL, label) for label in labels]
     words += [(key, _leaf_text(leaf)) for key, leaf in _leaves(scenario)]
     return f"{PAGE}#{urlencode(words)}"
 

@@ -1,13 +1,17 @@
-// Draws the other queues of the path at one moment: that of the way up, and that of each hop beside the bottleneck.
+// Draws the other queues of the path at one moment: all but the one that the other pictures are about.
 
+import { fullest } from "../fullest.ts";
 import type { QueueSeries, RunRecord } from "../record.ts";
+import { ms } from "../view/numbers.ts";
 import type { Theme } from "./colours.ts";
 import type { Pen } from "./svg.ts";
 
 /** Height of a row. */
 export const ROW = 20;
 /** Width of the names, and of the numbers behind the queues. */
-const [NAMES, NUMBERS] = [110, 130];
+const [NAMES, NUMBERS] = [112, 134];
+/** Most characters of a name. */
+const MOST_LETTERS = 19;
 
 interface Place {
   name: string;
@@ -15,14 +19,17 @@ interface Place {
   queue: QueueSeries | undefined;
 }
 
-/** Returns the places beside the queue down, in the order in which packets cross them. */
-export function places({ hops = [], series }: RunRecord): Place[] {
-  const others = hops.map(({ name, direction, kind }) => ({ name: `${name}, ${kind} ${direction}`, queue: series?.hops?.[name] }));
-  return [...others, { name: "bottleneck, up", queue: series?.queues.up }];
+/** Returns the places beside the fullest queue: the hops as the scenario has them, then the bottleneck. */
+export function places(record: RunRecord): Place[] {
+  const { hops = [], series } = record;
+  const { hop } = fullest(record);
+  const others = hops.filter(({ name }) => name !== hop).map(({ name, direction }) => ({ name: `${name}, ${direction}`, queue: series?.hops?.[name] }));
+  const line = hop === undefined ? [] : [{ name: "bottleneck, down", queue: series?.queues.down }];
+  return [...others, ...line, { name: "bottleneck, up", queue: series?.queues.up }];
 }
 
 /** Returns the number of a time's interval in the series. */
-function interval(record: RunRecord, now_s: number): number {
+export function interval(record: RunRecord, now_s: number): number {
   const times = record.series?.time_s ?? [];
   const place = times.findIndex((end_s) => end_s >= now_s);
   return place < 0 ? times.length - 1 : place;
@@ -32,7 +39,7 @@ function interval(record: RunRecord, now_s: number): number {
 export function held({ queue }: Place, place: number): string {
   if (queue === undefined) return "no queue";
   const delay = queue.delay_ms[place];
-  return `${queue.backlog_packets[place] ?? 0} packets${typeof delay === "number" ? `, ${Number(delay.toPrecision(2))} ms` : ""}`;
+  return `${queue.backlog_packets[place] ?? 0} packets${typeof delay === "number" ? `, ${ms(delay)} ms` : ""}`;
 }
 
 export function drawHops(pen: Pen, width: number, record: RunRecord, now_s: number, theme: Theme): void {
@@ -50,7 +57,7 @@ export function drawHops(pen: Pen, width: number, record: RunRecord, now_s: numb
   all.forEach((place, row) => {
     const middle = (row + 0.5) * ROW;
     pen.fillStyle = theme.soft;
-    pen.fillText(place.name.slice(0, 18), 0, middle);
+    pen.fillText(place.name.length > MOST_LETTERS ? `${place.name.slice(0, MOST_LETTERS - 1)}…` : place.name, 0, middle);
     pen.fillText(held(place, now), NAMES + room + 8, middle);
     pen.strokeStyle = theme.line;
     if (place.queue === undefined) return pen.strokeRect(NAMES + 0.5, middle - 0.5, room, 0);

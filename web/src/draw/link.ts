@@ -13,6 +13,8 @@ export interface LinkView {
   most_packets: number;
   /** Whether each flow has a queue of its own. */
   byFlow: boolean;
+  /** The hop whose queue is drawn in place of the bottleneck's. Of its packets only the number is known. */
+  hop: { name: string; packets: number } | undefined;
   /** The row of each flow, if some flows share a queue, as those of a provider's subscriber do. */
   rows: readonly number[] | undefined;
 }
@@ -43,8 +45,8 @@ export function drawLink(ctx: Pen, width: number, height: number, view: LinkView
       if (packet.direction === 0 && now_s - packet.decided_s < view.fall_s) fallen.push(packet);
     } else if (!(packet.arrived_s <= now_s)) (packet.direction === 0 ? wire : acks).push(packet);
   }
-  drawTracks(ctx, width, exit, floor, theme);
-  const tails = drawSorted(ctx, queue, exit, floor, view, theme);
+  drawTracks(ctx, width, exit, floor, view.hop ? `queue at the ${view.hop.name}` : "queue", theme);
+  const tails = view.hop ? [drawHop(ctx, view.hop.packets, exit, floor, view.most_packets, theme)] : drawSorted(ctx, queue, exit, floor, view, theme);
   const travel_s = travelTime(sight);
   // A packet is drawn no wider than the distance between packets. Otherwise packets back to back would look like one.
   const pitch = (width - exit) / Math.max(1, wire.length);
@@ -69,7 +71,7 @@ export function drawLink(ctx: Pen, width: number, height: number, view: LinkView
   }
 }
 
-function drawTracks(ctx: Pen, width: number, exit: number, floor: number, theme: Theme): void {
+function drawTracks(ctx: Pen, width: number, exit: number, floor: number, queue: string, theme: Theme): void {
   ctx.strokeStyle = theme.line;
   ctx.lineWidth = 1;
   ctx.strokeRect(EDGE - 3.5, EDGE - 3.5, exit - EDGE + 2, floor - EDGE + 7);
@@ -77,7 +79,7 @@ function drawTracks(ctx: Pen, width: number, exit: number, floor: number, theme:
   ctx.font = "11px system-ui, sans-serif";
   ctx.textBaseline = "top";
   ctx.textAlign = "left";
-  ctx.fillText("queue", EDGE, EDGE);
+  ctx.fillText(queue, EDGE, EDGE);
   ctx.fillText("wire, to the user", exit + EDGE, EDGE);
   ctx.beginPath();
   ctx.moveTo(exit + EDGE, floor - 6.5);
@@ -118,6 +120,18 @@ function drawSorted(ctx: Pen, queue: readonly Packet[], exit: number, floor: num
 /** Returns the size of a packet with which the longest queue fits. */
 function cellSize(most: number, width: number, height: number): number {
   return Math.max(1.5, Math.min(LARGEST, Math.sqrt((width * height) / Math.max(1, most * 1.15))));
+}
+
+/** Draws the queue of a hop without the colours of flows. Returns the position of the tail. */
+function drawHop(ctx: Pen, packets: number, exit: number, floor: number, most: number, theme: Theme): number {
+  const size = cellSize(most, exit - 2 * EDGE, floor - TITLE);
+  const rows = Math.max(1, Math.floor((floor - TITLE) / size));
+  ctx.fillStyle = theme.soft;
+  const wide = size > 3 ? size - 1 : size;
+  for (let place = 0; place < packets; place++) {
+    ctx.fillRect(exit - EDGE - (Math.floor(place / rows) + 1) * size, floor - ((place % rows) + 1) * size, wide, wide);
+  }
+  return exit - EDGE - Math.ceil(packets / rows) * size;
 }
 
 /** Draws a FIFO as columns, from the exit to the left. Returns the position of the tail. */

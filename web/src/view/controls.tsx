@@ -3,20 +3,31 @@
 import { useId } from "preact/hooks";
 import { core, withoutBuffer } from "../engine/core.ts";
 import { bulkPlace, directions, mbps, seconds } from "../experiment.ts";
-import { at, type Value } from "../table.ts";
-import { change, experiment } from "../state.ts";
+import { shown } from "../lane-state.ts";
+import { at, type Table, type Value } from "../table.ts";
+import { allStates, change, experiment } from "../state.ts";
 import { Slider } from "./slider.tsx";
 
 export function showRate(value: number): string {
-  return value < 1 ? `${Number((value * 1e3).toPrecision(3))} kbit/s` : value < 1000 ? `${value} Mbit/s` : `${value / 1000} Gbit/s`;
+  const digits = (of: number): number => Number(of.toPrecision(4));
+  return value < 1 ? `${digits(value * 1e3)} kbit/s` : value < 1000 ? `${digits(value)} Mbit/s` : `${digits(value / 1000)} Gbit/s`;
 }
 
 function rateText(value: number): string {
   return value < 1 ? `${Number((value * 1e3).toPrecision(3))}kbit` : `${value}mbit`;
 }
 
-/** A network of more nodes has no sliders for them. */
+/** A network of more nodes has no sliders for them, and a path of more links has none either. */
 const MOST_NODES = 3;
+
+/** Returns the links of the path beside the bottleneck, with their keys. */
+function links(scenario: Table): { key: string; name: string; rate: number }[] {
+  const hops = scenario["hop"];
+  return (Array.isArray(hops) ? hops : []).flatMap((hop, number) => {
+    const rate = mbps(at(hop, "rate"));
+    return rate === undefined ? [] : [{ key: `hop.${number}.rate`, name: `${at(hop, "name")}, ${at(hop, "direction") ?? "down"}`, rate }];
+  });
+}
 
 export function Controls() {
   const { scenario } = experiment.value;
@@ -29,14 +40,19 @@ export function Controls() {
   const [name = "cubic"] = cc.split(" ");
   const found = scenario["node"];
   const nodes = Array.isArray(found) ? found : [];
+  const others = links(scenario);
+  const ecn = at(scenario, `${bulk}.ecn`);
+  const needsEcn = ecn === undefined && hasEcn(bulk, name);
   return (
     <fieldset class="controls">
       <legend>Link and traffic</legend>
+      {others.length <= MOST_NODES &&
+        others.map((link) => <Slider key={link.key} name={link.name} value={link.rate} least={0.25} most={1000} show={showRate} onChange={(value) => change(link.key, rateText(value))} />)}
       {rate !== undefined && (
-        <Slider name="Rate" value={rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.rate", rateText(value))} />
+        <Slider name={others.length > 0 ? "bottleneck, down" : "Rate"} value={rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.rate", rateText(value))} />
       )}
       {rate !== undefined && (
-        <Slider name="Rate up" value={mbps(at(scenario, "bottleneck.up.rate")) ?? rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.up.rate", rateText(value))} />
+        <Slider name={others.length > 0 ? "bottleneck, up" : "Rate up"} value={mbps(at(scenario, "bottleneck.up.rate")) ?? rate} least={0.25} most={1000} show={showRate} onChange={(value) => change("bottleneck.up.rate", rateText(value))} />
       )}
       {rtt !== undefined && (
         <Slider name="Base RTT" value={Number((rtt * 1e3).toPrecision(6))} least={1} most={1000} show={(value) => `${value} ms`} onChange={(value) => change("path.rtt", `${value}ms`)} />
@@ -67,8 +83,9 @@ export function Controls() {
       <div>
         {place !== undefined && (
           <label class="choice tick">
-            <input type="checkbox" checked={at(scenario, `${bulk}.ecn`) === true} onChange={(event) => change(`${bulk}.ecn`, event.currentTarget.checked ? true : undefined)} />
+            <input type="checkbox" checked={needsEcn || (ecn !== undefined && ecn !== false)} disabled={needsEcn} onChange={(event) => change(`${bulk}.ecn`, event.currentTarget.checked ? true : undefined)} />
             <span class="name">ECN</span>
+            {needsEcn && <small>always with {name}</small>}
           </label>
         )}
         {Array.isArray(scenario["traffic"]) && (
@@ -80,6 +97,12 @@ export function Controls() {
       </div>
     </fieldset>
   );
+}
+
+/** Whether the congestion control of these flows has ECN unasked, as the scenario of a run says. */
+function hasEcn(bulk: string, cc: string): boolean {
+  const ran = allStates().flatMap((state) => shown(state)?.record.scenario ?? []);
+  return ran.some((scenario) => String(at(scenario, `${bulk}.cc`)).split(" ")[0] === cc && at(scenario, `${bulk}.ecn`) !== false);
 }
 
 /** The slider of the buffer. It says under which lines the buffer does not apply, and why, in the core's words. */

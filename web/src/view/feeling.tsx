@@ -1,5 +1,6 @@
 // What a household on this link experiences: a call, pages, pings, and the speed both ways.
 
+import { callMos } from "../call.ts";
 import { shown, standing, type LaneState } from "../lane-state.ts";
 import type { Isp, RunRecord } from "../record.ts";
 import { ms, number, percent } from "./numbers.ts";
@@ -14,20 +15,23 @@ const BANDS: readonly [number, string][] = [
   [0, "not recommended"],
 ];
 
+/** Pings with a row each. */
+const MOST_PINGS = 6;
+
 export function Feeling({ state }: { state: LaneState }) {
   const record = shown(state)?.record;
   const before = standing(state);
-  const mos = record?.apps.find((app) => app.kind === "voip")?.mos;
+  const mos = record && callMos(record);
   const fetches = record?.apps.find((app) => app.kind === "page");
   const page = fetches?.load_ms;
-  const pings = record?.apps.find((app) => app.kind === "ping");
-  const ping = pings?.rtt_ms;
+  const sent = record?.apps.filter((app) => app.kind === "ping") ?? [];
+  const pings = sent.filter((app) => app.rtt_ms);
   const mbps = (direction: string): number => (record?.flows ?? []).filter((flow) => flow.direction === direction).reduce((sum, flow) => sum + flow.goodput_mbps, 0);
   // The calls and pages of a provider's subscribers are theirs: what they share is the delay of a plan.
   if (record?.isp) return <Plans record={record} isp={record.isp} before={before} />;
   return (
     <dl class="feeling">
-      {mos !== undefined && mos !== null && (
+      {mos !== undefined && (
         <div>
           <dt>Call</dt>
           <dd>
@@ -40,7 +44,7 @@ export function Feeling({ state }: { state: LaneState }) {
         <div>
           <dt>Web page</dt>
           <dd>
-            <span class="loading" aria-hidden="true">
+            <span class="loading" aria-hidden="true" title="It fills in the time that the page takes to load">
               <span style={{ animationDuration: `${Math.max(0.2, page.p50 / 1e3)}s` }} />
             </span>
             <b>{before}{number(page.p50 / 1e3, 2)} s</b> to load; one in twenty takes {number(page.p95 / 1e3, 2)} s
@@ -55,7 +59,7 @@ export function Feeling({ state }: { state: LaneState }) {
           </dd>
         </div>
       )}
-      {pings && !ping && (
+      {sent.length > 0 && pings.length === 0 && (
         <div>
           <dt>Ping</dt>
           <dd>
@@ -63,14 +67,14 @@ export function Feeling({ state }: { state: LaneState }) {
           </dd>
         </div>
       )}
-      {ping && (
-        <div>
-          <dt>Ping</dt>
+      {pings.slice(0, MOST_PINGS).map(({ name, rtt_ms }) => (
+        <div key={name}>
+          <dt>{pings.length > 1 ? name : "Ping"}</dt>
           <dd>
-            <b>{before}{ms(ping.p50)} ms</b>; one in twenty takes {ms(ping.p95)} ms
+            <b>{before}{ms(rtt_ms?.p50)} ms</b>; one in twenty {pings.length > 1 && "pings "}takes {ms(rtt_ms?.p95)} ms
           </dd>
         </div>
-      )}
+      ))}
       {record && (
         <div>
           <dt>Speed</dt>

@@ -3,11 +3,12 @@
 import { useComputed } from "@preact/signals";
 import { drawChart, timeAt, type Curve } from "../draw/chart.ts";
 import { flowColour, theme } from "../draw/colours.ts";
-import { drawHops, places, ROW } from "../draw/hops.ts";
+import { drawHops, interval, places, ROW } from "../draw/hops.ts";
 import { drawLink } from "../draw/link.ts";
 import { drawSojourn, timeAt as timeInSight } from "../draw/sojourn.ts";
 import type { Pen } from "../draw/svg.ts";
-import { seconds } from "../experiment.ts";
+import { nameOf, seconds } from "../experiment.ts";
+import { busiest, fullest } from "../fullest.ts";
 import { toCommand } from "../files.ts";
 import { shown, standing, type LaneState } from "../lane-state.ts";
 import { playhead, playing, seek, sightAt, speed } from "../playing.ts";
@@ -29,7 +30,14 @@ function top(of: (place: number) => readonly (number | null)[]): number {
 
 const watchRun = (): void => void [allStates(), playhead.value];
 const watchSight = (): void => void [allStates().map((_, place) => sightAt(place)), playhead.value];
-const seriesOf = (place: number) => shown(stateOf(place))?.record.series;
+const recordOf = (place: number) => shown(stateOf(place))?.record;
+const seriesOf = (place: number) => recordOf(place)?.series;
+
+/** Returns the series of the fullest queue of a lane. */
+function fullestOf(place: number, direction: "down" | "up" = "down") {
+  const record = recordOf(place);
+  return record && fullest(record, direction).series;
+}
 
 /** Returns the value of a parameter in the full line, as the record prints it. */
 function parameter(qdisc: string | undefined, name: string): string | undefined {
@@ -57,44 +65,48 @@ export function Lane({ place }: { place: number }) {
   const run = shown(state);
   const before = standing(state);
   const down = run?.record.queues.down;
-  const delay = down?.delay_ms;
-  const up = run?.record.queues.up.delay_ms;
+  const queue = run && fullest(run.record);
+  const { where = "" } = queue ?? {};
+  const delay = queue?.numbers.delay_ms;
+  const up = run && fullest(run.record, "up");
   // A picture is saved only under the setting that it shows.
   const ran = state.kind === "done" ? state.run.line : undefined;
   const name = run?.line.trim().split(/\s/)[0];
   const spec = core.value?.qdiscs.find((qdisc) => qdisc.name === name);
-  const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation", "scheduler"].includes(param)) ?? false;
+  const byFlow = spec?.params.some(({ name: param }) => ["flows", "quantum", "isolation"].includes(param)) ?? false;
   const rows = run?.record.isp && rowsOf(run.record.series?.flows ?? []);
   const queues = sightAt(place)?.queues ?? [];
   const sorted = queues.length > 0 ? `; queues: ${queues.join("; ")}` : "";
   const target_s = seconds(parameter(down?.qdisc, "target"));
-  const delays = (of: number) => seriesOf(of)?.queues.down.delay_ms ?? [];
-  const delaysUp = (of: number) => seriesOf(of)?.queues.up.delay_ms ?? [];
-  const backlogs = (of: number) => seriesOf(of)?.queues.down.backlog_packets ?? [];
+  const delays = (of: number) => fullestOf(of)?.delay_ms ?? [];
+  const delaysUp = (of: number) => fullestOf(of, "up")?.delay_ms ?? [];
+  const backlogs = (of: number) => fullestOf(of)?.backlog_packets ?? [];
   const windows = (of: number) => (seriesOf(of)?.flows ?? []).map((flow) => flow.cwnd_packets);
   const pointTime = (x: number, width: number): void => run && seek(timeAt(x, width, run.duration_s));
   return (
-    <section class={`lane${before ? " before" : ""}`} aria-label={`Under ${line}`}>
-      <h2 class="hidden">Under {line}</h2>
+    <section class={`lane${before ? " before" : ""}`} aria-label={`Under ${nameOf(experiment.value, place)}`}>
+      <h2 class="hidden">Under {nameOf(experiment.value, place)}</h2>
       <LineField place={place} told={told(state)} />
       <Picture
         title="The link"
         line={ran}
-        label={`The link: ${before}${down ? `${percent(down.utilisation_percent)} used, ${percent(down.drop_percent)} of packets dropped, ${percent(down.mark_percent)} marked${sorted}` : "nothing yet"}`}
+        says={where && `${before}the fullest queue is${where}`}
+        label={`The link: ${before}${run && queue ? `${percent(busiest(run.record))} used, ${percent(queue.numbers.drop_percent)} of packets dropped${where}, ${percent(queue.numbers.mark_percent)} marked${sorted}` : "nothing yet"}`}
         height={150}
         watch={watchSight}
         draw={(pen, width, height) => {
           const sight = sightAt(place);
           if (!sight) return;
           const fall_s = 0.7 * (playing.value ? speed.value : Math.min(speed.value, 0.02));
-          drawLink(pen, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow, rows }, theme.value);
+          const hop = queue?.hop === undefined ? undefined : { name: queue.hop, packets: (run && backlogs(place)[interval(run.record, playhead.value)]) ?? 0 };
+          drawLink(pen, width, height, { sight, now_s: playhead.value, fall_s, most_packets: top(backlogs), byFlow, hop, rows }, theme.value);
         }}
       />
       <Picture
-        title="Queueing delay, ms"
-        says={delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}${up ? `; up, grey: p95 ${ms(up.p95)}` : ""}` : ""}
+        title={`Queueing delay${where}, ms`}
+        says={delay ? `${before}mean ${ms(delay.mean)}, p95 ${ms(delay.p95)}${up?.numbers.delay_ms ? `; up${up.where}, grey: p95 ${ms(up.numbers.delay_ms.p95)}` : ""}` : ""}
         line={ran}
-        label={`Queueing delay over time: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`}
+        label={`Queueing delay over time${where}: ${before}${delay ? `mean ${ms(delay.mean)} ms, 95th percentile ${ms(delay.p95)} ms` : run ? "nothing waited" : "nothing yet"}`}
         height={110}
         watch={watchRun}
         onPoint={pointTime}
@@ -127,9 +139,9 @@ export function Lane({ place }: { place: number }) {
           draw={(pen, width) => run && drawHops(pen, width, run.record, playhead.value, theme.value)}
         />
         <Picture
-          title="Queue, packets"
+          title={`Queue${where}, packets`}
           line={ran}
-          label={`Length of the queue over time${before && ", before"}`}
+          label={`Length of the queue${where} over time${before && ", before"}`}
           height={90}
           watch={watchRun}
           onPoint={pointTime}
@@ -150,7 +162,7 @@ export function Lane({ place }: { place: number }) {
         />
         <Picture
           title="Each packet's time in the queue, ms"
-          says="larger: marked; red: dropped"
+          says={`larger: marked; red: dropped${where && "; at the bottleneck"}`}
           line={ran}
           label="Time in the queue of each packet about the moment that is shown"
           height={130}

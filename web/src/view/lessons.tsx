@@ -79,14 +79,28 @@ function keep(title: string): void {
 
 type Records = readonly (RunRecord | undefined)[];
 
-function isReached({ line = 0, metric = "", at_least = -Infinity, at_most = Infinity }: Partial<Check>, records: Records): boolean {
-  const value = at(records[line], metric);
+function isWithin({ at_least = -Infinity, at_most = Infinity }: Partial<Check>, value: unknown): boolean {
   return typeof value === "number" && value >= at_least && value <= at_most;
 }
 
-/** Returns what to say of a check that no run can pass, because its record does not have the number. */
-function missing({ line = 0, metric = "" }: Partial<Check>, records: Records): string {
-  return metric && records[line] && at(records[line], metric) === undefined ? ` (this run has no ${metric})` : "";
+function isReached(check: Partial<Check>, records: Records): boolean {
+  return isWithin(check, at(records[check.line ?? 0], check.metric ?? ""));
+}
+
+/** Units by the last word of a metric's name. */
+const UNITS: Readonly<Record<string, string>> = { ms: "ms", mbps: "Mbit/s", percent: "%", s: "s", bytes: "bytes" };
+
+/** Returns the number that a check looks at, with its unit, or says that the run does not have it. */
+function standingOf(check: Partial<Check>, records: Records): string {
+  const { line = 0, metric = "" } = check;
+  const record = records[line];
+  if (!metric || !record) return "";
+  const value = at(record, metric);
+  if (typeof value !== "number") return ` (this run has no ${metric})`;
+  // More digits where a rounded number would be on the other side of the bound.
+  const digits = [3, 4, 5, 6].find((enough) => isWithin(check, Number(value.toPrecision(enough))) === isWithin(check, value)) ?? 9;
+  const unit = metric.split(".").flatMap((part) => UNITS[part.split("_").at(-1) ?? ""] ?? []).at(-1);
+  return ` (now ${[Number(value.toPrecision(digits)), unit].filter((part) => part !== undefined).join(" ")})`;
 }
 
 export function begin(number: number): void {
@@ -170,7 +184,7 @@ function OpenLesson({ number, chosen }: { number: number; chosen: Lesson }) {
               <li key={goal.says} class={ticks[place] ? "reached" : ""}>
                 {ticks[place] ? "✓" : "○"} {goal.says}
                 <span class="hidden">{ticks[place] ? ": reached" : ": not reached yet"}</span>
-                {missing(goal, records)}
+                <b class="standing">{standingOf(goal, records)}</b>
               </li>
             ))}
             {exercises.slice(0, answered).map(({ question, answer }) => (
@@ -180,7 +194,7 @@ function OpenLesson({ number, chosen }: { number: number; chosen: Lesson }) {
             ))}
           </ul>
         </div>
-        {present && <Question key={answered} of={present} says={missing(present, records)} onRight={() => setProgress(progress + 1)} />}
+        {present && <Question key={answered} of={present} says={standingOf(present, records)} onRight={() => setProgress(progress + 1)} />}
         {isDone ? (
           <p class="answer">{chosen.answer}</p>
         ) : (

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import type { Choices, Param } from "../engine/choices.ts";
 import { core } from "../engine/core.ts";
+import { withoutCommand } from "../experiment.ts";
 import { changeLine, experiment, stateOf } from "../state.ts";
 
 interface Suggestion {
@@ -37,9 +38,10 @@ export function suggest(line: string, all: Choices | undefined): Suggestion[] {
   return params.flatMap((param) => param.words.map((word) => ({ word, help: param.help }))).filter(begins).slice(0, MOST);
 }
 
-/** Shortens a message in the middle. Its beginning says what was found, and its end says what is accepted. */
+/** Shortens a message in the middle, between words. Its beginning says what was found, and its end says what is accepted. */
 function shortened(message: string): string {
-  return message.length <= 2 * MOST_SAID ? message : `${message.slice(0, MOST_SAID)} … ${message.slice(-MOST_SAID)}`;
+  if (message.length <= 2 * MOST_SAID) return message;
+  return `${message.slice(0, MOST_SAID).replace(/\s\S*$/, "")} … ${message.slice(-MOST_SAID).replace(/^\S*\s/, "")}`;
 }
 
 /** Whether a value follows the parameter's name. Words such as `ecn` or `diffserv4` stand alone. */
@@ -53,6 +55,7 @@ export function LineField({ place, told }: { place: number; told: string }) {
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(-1);
   const line = experiment.value.lines[place] ?? "";
+  const label = experiment.value.labels?.[place];
   const state = stateOf(place);
   const refusal = state.kind === "refused" ? state.refusal : undefined;
   const found = isOpen ? suggest(line, core.value) : [];
@@ -77,6 +80,7 @@ export function LineField({ place, told }: { place: number; told: string }) {
   return (
     <div class="line-field">
       <div class="above">
+        {label && <b class="label">{label}</b>}
         <label for={id}>tc qdisc add dev X root</label>
         <span class="state">{told}</span>
       </div>
@@ -96,7 +100,7 @@ export function LineField({ place, told }: { place: number; told: string }) {
         aria-invalid={refusal !== undefined}
         aria-describedby={`${id}-error`}
         onInput={(event) => {
-          changeLine(place, event.currentTarget.value);
+          changeLine(place, withoutCommand(event.currentTarget.value, (core.value?.qdiscs ?? []).map(({ name }) => name)));
           setOpen(true);
           setChosen(-1);
         }}

@@ -1,5 +1,6 @@
 // What a provider's subscribers got: a row per plan and direction, and a row per node that they share.
 
+import { nameOf } from "../experiment.ts";
 import type { PlanSide, RunRecord } from "../record.ts";
 import { shown, standing } from "../lane-state.ts";
 import { allStates, experiment } from "../state.ts";
@@ -70,7 +71,7 @@ function Table({ name, heads, of }: { name: string; heads: readonly string[]; of
               <tr key={`${place} ${row}`} class={standing(state) && "before"}>
                 <th scope="row">
                   {standing(state)}
-                  {experiment.value.lines[place]}
+                  {nameOf(experiment.value, place)}
                 </th>
                 {cells.map((cell, column) => (
                   <td key={column}>{cell}</td>

@@ -1,7 +1,9 @@
 // The totals, one row per line.
 
 import { signal } from "@preact/signals";
-import { scenarioOf, withAt } from "../experiment.ts";
+import { callMos } from "../call.ts";
+import { nameOf, scenarioOf, withAt } from "../experiment.ts";
+import { busiest, fullest } from "../fullest.ts";
 import { confidence, type Interval } from "../confidence.ts";
 import type { RunRecord } from "../record.ts";
 import { shown, standing } from "../lane-state.ts";
@@ -20,16 +22,16 @@ const app = (record: RunRecord, kind: string) => record.isp ? undefined : record
 const inSeconds = (ms: number | undefined) => (ms === undefined ? undefined : ms / 1e3);
 
 const COLUMNS: readonly Column[] = [
-  { name: "Link used", unit: "%", of: (record) => record.queues.down.utilisation_percent, digits: 1 },
+  { name: "Link used", unit: "%", of: busiest, digits: 1 },
   { name: "Goodput", unit: "Mbit/s", of: (record) => record.flows.filter((flow) => flow.direction === "down").reduce((sum, flow) => sum + flow.goodput_mbps, 0), digits: 2 },
-  { name: "Delay, mean", unit: "ms", of: (record) => record.queues.down.delay_ms?.mean, digits: 2 },
-  { name: "p50", unit: "ms", of: (record) => record.queues.down.delay_ms?.p50, digits: 2 },
-  { name: "p95", unit: "ms", of: (record) => record.queues.down.delay_ms?.p95, digits: 2 },
-  { name: "p99", unit: "ms", of: (record) => record.queues.down.delay_ms?.p99, digits: 2 },
-  { name: "Drops", unit: "%", of: (record) => record.queues.down.drop_percent, digits: 3 },
-  { name: "CE marks", unit: "%", of: (record) => record.queues.down.mark_percent, digits: 3 },
+  { name: "Delay, mean", unit: "ms", of: (record) => fullest(record).numbers.delay_ms?.mean, digits: 2 },
+  { name: "p50", unit: "ms", of: (record) => fullest(record).numbers.delay_ms?.p50, digits: 2 },
+  { name: "p95", unit: "ms", of: (record) => fullest(record).numbers.delay_ms?.p95, digits: 2 },
+  { name: "p99", unit: "ms", of: (record) => fullest(record).numbers.delay_ms?.p99, digits: 2 },
+  { name: "Drops", unit: "%", of: (record) => fullest(record).numbers.drop_percent, digits: 3 },
+  { name: "CE marks", unit: "%", of: (record) => fullest(record).numbers.mark_percent, digits: 3 },
   { name: "Fairness", unit: "Jain", of: (record) => record.fairness.jain_goodput, digits: 3 },
-  { name: "Call", unit: "MOS", of: (record) => app(record, "voip")?.mos, digits: 2 },
+  { name: "Call", unit: "MOS", of: (record) => (record.isp ? undefined : callMos(record)), digits: 2 },
   { name: "Page", unit: "s", of: (record) => inSeconds(app(record, "page")?.load_ms?.p50), digits: 2 },
 ];
 
@@ -69,6 +71,12 @@ async function repeat(): Promise<void> {
   repeats.value = { of, done: SEEDS, rows };
 }
 
+/** Says which queue the delays, drops and marks of a row are of, if the path has several. */
+function where(record: RunRecord | undefined) {
+  const at = record && fullest(record).where;
+  return at && <small class="where"> queue{at}</small>;
+}
+
 export function Totals() {
   const { lines } = experiment.value;
   const states = allStates();
@@ -93,11 +101,12 @@ export function Totals() {
             </tr>
           </thead>
           <tbody>
-            {lines.map((line, place) => (
+            {lines.map((_, place) => (
               <tr key={place} class={standings[place] ? "before" : ""}>
                 <th scope="row">
                   {standings[place]}
-                  {line}
+                  {nameOf(experiment.value, place)}
+                  {where(records[place])}
                 </th>
                 {columns.map((column) => {
                   const record = records[place];

@@ -13,7 +13,7 @@ from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.measures import metrics, scores
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.needs import Need
-from goodqueue.measures.numbers import calls, changes, counts, queues, shares, trips
+from goodqueue.measures.numbers import changes, counts, queues, shares, trips
 from goodqueue.record import Record, Scenario
 from goodqueue.record.dotted import check_path, walk
 
@@ -24,7 +24,7 @@ METRIC = Option("metric")
 @cache
 def by_key() -> Mapping[str, Metric]:
     """Return all numbers by key. The `metrics.METRICS` stand first."""
-    others = (module.NUMBERS for module in (queues, shares, changes, trips, calls, counts))
+    others = (module.NUMBERS for module in (queues, shares, changes, trips, counts))
     every = (*metrics.METRICS, *scores.metrics(), *(one for numbers in others for one in numbers))
     found = {one.key: one for one in every}
     assert len(found) == len(every), "a key has one entry"

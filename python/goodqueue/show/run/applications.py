@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from goodqueue import traffic
+from goodqueue.measures import calls
 from goodqueue.record import App
 from goodqueue.record.reading import statistic
 from goodqueue.show import layout, undone
@@ -31,9 +32,17 @@ def table(kind: traffic.Kind, apps: Sequence[App], notes: Sequence[str]) -> Tabl
             means.append(f"{column.heading}: {kind.times_are}")
         else:
             columns.append(Column(f"{column.heading}\n{column.detail}".rstrip("\n"), part.type != "text"))
+            is_heard = (kind.name, part.key) == (calls.KIND, calls.FIELD)
+            if is_heard and any(heard := [calls.mos(app) for app in apps]):
+                found = heard
+                means.append(calls.NOTE)
+            elif is_heard:
+                columns[-1] = Column("MOS of\nmean delay")
+                means.append(calls.NOTE_OF_MEAN)
             for row, value in zip(rows, found, strict=False):
                 row.append(_of_field(part, value))
-            means += [f"{one.label}: {one.note}" for one in kind.measures if one.path == part.key and one.is_plain]
+            plain = (one for one in kind.measures if one.path == part.key and one.is_plain and not is_heard)
+            means += [f"{one.label}: {one.note}" for one in plain]
     table = Table(kind.plural[:1].upper() + kind.plural[1:], columns, rows, ["; ".join(means), *notes])
     return layout.fitted(table, [column.heading for column in _least_first(kind, columns)])
 
