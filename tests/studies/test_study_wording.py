@@ -25,7 +25,7 @@ from goodqueue.studies import (
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.model import Study
-from goodqueue.studies.notes import parts
+from goodqueue.pages.notes import blocks
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import order
 
