@@ -157,7 +157,7 @@ def test_a_row_that_fails_is_told_first_with_what_decided_it(mine: Path, goodque
     result = goodqueue("suite", str(mine), "pfifo limit 2000", "--only", "1")
     assert result.status == 1
     head = " ".join(result.out.splitlines()[:3])
-    assert head.startswith("pfifo limit 2000 passes 0 of 2 rows; fails 1 (both comparisons fail: delay mean at ")
+    assert head.startswith("pfifo passes 0 of 2 rows, 0 of the 1 that must be run; fails 1 (both comparisons fail: ")
     assert "1.2 Use (may)" in result.out, "a row that was asked for is no detail"
     assert "What fails or is open" in result.out
 
@@ -171,7 +171,7 @@ def test_the_command_prints_the_sheet_and_writes_one_page(mine: Path, tmp_path: 
     assert told.startswith("mine: codel beside pfifo: ")
     assert sheet_title == "Pass sheet"
     assert "✓ codel" not in result.out, "each row is a detail"
-    assert "Each row" in result.out.splitlines()[-3]
+    assert "--all shows more: Each row, The experiment\n" in result.out
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
     for wanted in ("codel limit 1000 target 5ms", "rate = &#34;10mbit&#34;", "goodqueue suite", "<svg", "Ada Small"):
         assert wanted in page, wanted

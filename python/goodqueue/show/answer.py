@@ -1,7 +1,7 @@
 """What comes back from a question: sentences, tables, figures and data, in the order in which a person reads them.
 
 A terminal, a page, Markdown, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the
-same list. A terminal leaves out figures, and without ``--all`` what `Section.is_detail`. LaTeX has the tables alone.
+same list. A terminal leaves out figures and notes, and without ``--all`` what `Section.is_detail`. LaTeX has the tables alone.
 
 The first part is `Findings`: one or two sentences that answer the question. Tables that fit 80 columns follow.
 """
@@ -74,7 +74,7 @@ class Gallery(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """What somebody wrote in Markdown."""
+    """What somebody wrote in Markdown. Its title is left out."""
 
     markdown: str
 

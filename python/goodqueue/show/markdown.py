@@ -54,7 +54,7 @@ def _blocks(parts: Iterable[Part], level: int) -> Iterator[str]:
             case str():
                 yield escaped(part)
             case Notes():
-                yield part.markdown.rstrip()
+                yield re.sub(r"\A# .*\n+", "", part.markdown).rstrip()  # its title is not the section's
             case Picture() | Gallery() | Distributions():
                 pass
 

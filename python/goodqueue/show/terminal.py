@@ -137,19 +137,19 @@ def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
 
 
 def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> bool:
-    """Print all parts of an answer. Figures are left out. Return whether an empty line is below the last one.
+    """Print all parts of an answer. Figures and notes are left out. Return whether an empty line is below the last one.
 
     Paragraphs follow each other. A table, code and a section stand apart from what is above them.
     """
     from goodqueue.show import answer as answers
     from goodqueue.show.table import Table
 
-    figures = (answers.Picture, answers.Gallery)
+    others = (answers.Picture, answers.Gallery, answers.Notes)
     is_apart = is_first
     for part in parts:
-        if isinstance(part, figures) or (isinstance(part, answers.Code) and not part.text):
+        if isinstance(part, others) or (isinstance(part, answers.Code) and not part.text):
             continue
-        if isinstance(part, answers.Section) and all(isinstance(one, figures) for one in part.parts):
+        if isinstance(part, answers.Section) and all(isinstance(one, others) for one in part.parts):
             continue
         is_block = isinstance(part, answers.Section | answers.Terms | answers.Distributions)
         is_block |= isinstance(part, answers.Code) and part.is_apart
@@ -175,8 +175,6 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> bool:
                     say(sentence)
             case answers.Text():
                 say(str(part.text))
-            case answers.Notes():
-                say(part.markdown.rstrip())
             case _:
                 say(str(part))
     return is_apart

@@ -49,7 +49,7 @@ def _parts(outcome: Outcome, notes: str, draw: Draw | None) -> Iterator[Part]:
         yield Section("Inferred, not stated", [INFERRED, *readings])
     yield Section("Published beside measured", show.tables(outcome), is_detail=not outcome.only)
     yield Section("Figures", [Gallery(partial(_pictures, outcome, draw))])
-    yield Section("What was seen", [Notes(notes)] if notes else [], is_detail=True)
+    yield Section("What was seen", [Notes(notes)] if notes else [])
     yield Section("The experiment", list(_experiment(outcome)), is_detail=True)
 
 

@@ -24,8 +24,10 @@ def counts(outcome: Outcome) -> list[str]:
     sentences = []
     if claims:
         decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"
-        unsure = sum(UNSURE in row.verdict for row in tested(outcome))
-        sentences.append(f"Claims: {decided}{f'; {unsure} of the verdicts are {UNSURE}' if unsure else ''}.")
+        verdicts_of_claims = [row.verdict for row in tested(outcome)]
+        unsure = sum(UNSURE in verdict for verdict in verdicts_of_claims)
+        told = f"; {UNSURE}: {unsure} of {len(verdicts_of_claims)} verdicts" if unsure else ""
+        sentences.append(f"Claims: {decided}{told}.")
     sentences.append(f"Values: {verdicts}, of {len(values)} compared." if values else "Values: none compared.")
     if outcome.summary:
         sentences[-1] += f" Typical distance: {_typical(outcome)}."

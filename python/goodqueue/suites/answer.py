@@ -43,7 +43,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
         yield undecided
     rows = [Section(show.heading(result), list(_row(sheet, result))) for result in sheet.rows]
     yield Section("Each row", rows, is_detail=len(sheet.rows) == len(sheet.suite.rows))
-    yield Section("What was seen", [Notes(notes)] if (notes := text_in(sheet.suite.folder)) else [], is_detail=True)
+    yield Section("What was seen", [Notes(notes)] if (notes := text_in(sheet.suite.folder)) else [])
     yield Section("The experiment", list(_experiment(sheet)), is_detail=True)
 
 
