@@ -1,7 +1,8 @@
 """What comes back from a question: sentences, tables, figures and data, in the order in which a person reads them.
 
 A terminal, a page, Markdown, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the
-same list. A terminal leaves out figures and notes, and without ``--all`` what `Section.is_detail`. LaTeX has the tables alone.
+same list. A terminal leaves out figures and notes, and without ``--all`` what `Section.is_detail`. LaTeX has the tables
+alone.
 
 The first part is `Findings`: one or two sentences that answer the question. Tables that fit 80 columns follow.
 """
