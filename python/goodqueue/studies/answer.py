@@ -21,7 +21,7 @@ COLUMNS = (
 )
 
 INFERRED = (
-    "Choices that the paper does not state but that its numbers imply, each by itself. The verdicts above are of what "
+    "Choices that the paper does not state but that its numbers imply. The verdicts of claims and values are of what "
     "it states."
 )
 
@@ -40,13 +40,13 @@ def of(outcome: Outcome, draw: Draw | None) -> Answer:
 
 
 def _parts(outcome: Outcome, notes: str, draw: Draw | None) -> Iterator[Part]:
-    yield Findings([*findings.counts(outcome), *show_readings.counts(outcome)])
+    yield Findings([*show_readings.counts(outcome), *findings.counts(outcome)])
     yield Text(findings.describe(outcome), "lead")
+    if readings := show_readings.tables(outcome):  # somebody asked for them
+        yield Section("Inferred, not stated", [INFERRED, *readings])
     if outcome.summary:
         yield show.summary_table(outcome)
     yield from show.claims(outcome)
-    if readings := show_readings.tables(outcome):
-        yield Section("Inferred, not stated", [INFERRED, *readings])
     yield Section("Published beside measured", show.tables(outcome), is_detail=not outcome.only)
     yield Section("Figures", [Gallery(partial(_pictures, outcome, draw))])
     yield Section("What was seen", [Notes(notes)] if notes else [])
