@@ -157,7 +157,9 @@ def test_a_row_that_fails_is_told_first_with_what_decided_it(mine: Path, goodque
     result = goodqueue("suite", str(mine), "pfifo limit 2000", "--only", "1")
     assert result.status == 1
     head = " ".join(result.out.splitlines()[:3])
-    assert head.startswith("pfifo passes 0 of 2 rows, 0 of the 1 that must be run; fails 1 (both comparisons fail: ")
+    assert head.startswith(
+        "pfifo limit 2000 passes 0 of 2 rows, 0 of the 1 that must be run; fails 1 (both comparisons fail: "
+    )
     assert "1.2 Use (may)" in result.out, "a row that was asked for is no detail"
     assert "What fails or is open" in result.out
 
