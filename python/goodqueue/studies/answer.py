@@ -40,7 +40,8 @@ def of(outcome: Outcome, draw: Draw | None) -> Answer:
 
 
 def _parts(outcome: Outcome, notes: str, draw: Draw | None) -> Iterator[Part]:
-    yield Findings([*show_readings.counts(outcome), *findings.counts(outcome)])
+    stated, inferred = findings.counts(outcome), show_readings.counts(outcome)
+    yield Findings([*inferred, *stated] if show_readings.is_fit(outcome) else [*stated, *inferred])
     yield Text(findings.describe(outcome), "lead")
     if readings := show_readings.tables(outcome):  # somebody asked for them
         yield Section("Inferred, not stated", [INFERRED, *readings])
