@@ -19,7 +19,7 @@ from goodqueue.comparison.tables import difference_tables, findings
 from goodqueue.comparison.tables import tables as means
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Record
-from goodqueue.show import layout, picture, terminal
+from goodqueue.show import answer, layout, picture, terminal
 from goodqueue.show.run import run_tables
 from goodqueue.show.run.many import worst_tenth
 from goodqueue.show.table import Column, Table, decimals, plus_minus
@@ -172,7 +172,7 @@ def a_study() -> list[Table]:
     study = loading.load(libraries.STUDIES.available()["schwardmann2014"])
     chosen = selection.select(study, ["v001", "v130", "c17"])
     result = outcome.carry_out(planning.plan(study, chosen, quick=True), chosen)
-    return [*show.tables(result), show.summary_table(result), *show.claims_tables(result)]
+    return [*show.tables(result), show.summary_table(result), *answer.tables(show.claims(result))]
 
 
 def test_parts_repeat_the_names_and_the_shared_heading(record: Record) -> None:

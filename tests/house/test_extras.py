@@ -107,7 +107,7 @@ COMPARE = ["compare", "codel", "pie", "--scenario", "ok.toml", "--seeds", "2"]
     "arguments",
     [
         COMPARE,
-        ["suite", "rfc9743", "vegas", "--only", "6.2"],
+        ["suite", "rfc7928", "codel", "--quick", "--seeds", "1", "--only", "5.2"],
         ["study", "schwardmann2014", "--quick", "--seeds", "1", "--only", "table1b"],
     ],
 )

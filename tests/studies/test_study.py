@@ -13,7 +13,8 @@ from conftest import ROOT, TOML, Result
 from goodqueue.errors import UserError
 from goodqueue.record import Record
 from goodqueue.record.dotted import check_path, walk
-from goodqueue.studies import execution, loading, outcome, planning, selection
+from goodqueue.show.answer import Section
+from goodqueue.studies import execution, findings, loading, outcome, planning, selection, show, verdicts
 from goodqueue.studies.model import Decision, Tolerance
 
 Command = Callable[..., Result]
@@ -176,17 +177,40 @@ def test_a_users_own_folder_is_a_study(mine: Path, goodqueue: Command) -> None:
 
 
 def test_tables_are_printed_within_100_columns(mine: Path, goodqueue: Command) -> None:
-    result = goodqueue("study", str(mine))
+    result = goodqueue("study", str(mine), "--all")
     assert result.status == 0
     assert max(map(len, result.out.splitlines())) <= 100
-    for words in ("A small one (Small, 2026)", "Table 1: Two rates", "How far apart", "Claims: 1 hold, 1 fail"):
+    for words in ("Small, 2026: ", "Table 1: Two rates", "How far apart"):
         assert words in result.out
     assert TRIVIAL in " ".join(result.out.split()), "a share of values stands beside what a trivial model would score"
 
 
+def test_the_verdict_comes_first_and_the_word_beside_it_before_the_claims(mine: Path, goodqueue: Command) -> None:
+    """Guards against a verdict, and the meaning of a mark, that stand below hundreds of lines."""
+    shown = goodqueue("study", str(mine)).out
+    assert shown.startswith("Claims: 1 hold, 1 fail, 2 not tested")
+    assert shown.splitlines()[1].startswith(
+        "Values: 1 reproduced, 1 differs, of 2 compared. Typical distance: delay mean "
+    )
+    assert "Table 1" not in shown.split("--all shows more")[0], "each value is a detail"
+    assert "Table 1: Two rates" in goodqueue("study", str(mine), "--only", "v1").out, "what is asked for is none"
+
+
+def test_the_meaning_of_unsure_stands_above_the_claims(mine: Path) -> None:
+    """Guards against a reader who scrolls down to a legend."""
+    judged = verdicts.JudgedClaim(loading.load(mine).published.claims[0], "holds", False, {}, "it holds")
+    found = outcome.Outcome(loading.load(mine), "sim", True, frozenset(), 0, (), (), {}, (judged,), ())
+    (section,) = show.claims(found)
+    assert isinstance(section, Section)
+    meaning, table = section.parts
+    assert meaning.text.startswith("unsure: ")
+    assert table.rows[0][1] == "holds (unsure)"
+    assert findings.counts(found)[0] == "Claims: 1 hold, 0 fail, 0 not tested; unsure: 1 of 1 verdicts."
+
+
 def test_nobody_meets_an_identifier_or_an_infinity(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
     out = tmp_path / "report"
-    result = goodqueue("study", str(mine), "--quick", "--out", str(out))
+    result = goodqueue("study", str(mine), "--quick", "--all", "--out", str(out))
     page = (out / "report.html").read_text(encoding="utf-8")
     assert TRIVIAL in page
     words = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<[^>]*>|measured\.csv", "", page, flags=re.DOTALL)
@@ -247,7 +271,7 @@ def test_broken_figures_lose_no_results(mine: Path, tmp_path: Path, goodqueue: C
     assert result.status == 2
     assert result.err.startswith(f"goodqueue: {mine / 'figures.py'}: {want}")
     assert result.err.count("\n") == 1
-    assert "Table 1: Two rates" in result.out, "the runs are done: their tables are printed"
+    assert "How far apart" in result.out, "the runs are done: their tables are printed"
     assert sorted(entry.name for entry in (tmp_path / "report").iterdir()) == ["measured.csv", "results.json"]
     assert json.loads((tmp_path / "report" / "results.json").read_text(encoding="utf-8"))["study"] == "mine"
 

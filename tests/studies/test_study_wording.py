@@ -8,6 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from goodqueue.pages.notes import blocks
 from goodqueue.show.table import Table
 from goodqueue.studies import (
     drawing,
@@ -25,7 +26,6 @@ from goodqueue.studies import (
 from goodqueue.studies.claims import Row, evaluate
 from goodqueue.studies.figures import Drawn
 from goodqueue.studies.model import Study
-from goodqueue.studies.notes import parts
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.published import order
 
@@ -161,8 +161,8 @@ def test_what_cannot_be_tested_here_says_so_once_for_all_such_claims() -> None:
     others = groups["no run shows a number that it needs"]
     assert len(others) == 72, "what could be tested and was not run is another matter"
     assert not [told.why for told in others if IDENTIFIER.search(told.why)]
-    tables = show.claims_tables(unmeasured(ours("hoiland2015")))
-    assert "Not tested (1): the paper's own table contradicts it" in [table.title for table in tables]
+    titles = [part.title for part in show.claims(unmeasured(ours("hoiland2015")))]
+    assert "Not tested (1): the paper's own table contradicts it" in titles
 
 
 def test_papers_count_figures_before_tables() -> None:
@@ -208,7 +208,7 @@ def test_notes_are_shown_as_what_they_are() -> None:
         "    code",
         "- a\n- b",
     ]
-    heading, sentence, table, code, items = parts("\n\n".join(texts))
+    heading, sentence, table, code, items = blocks("\n\n".join(texts))
     assert str(heading).strip() == "<h3>Claim c1: <code>tau</code></h3>"
     assert str(sentence).strip() == "<p>See the code and <code>y &lt; 1</code>.</p>"
     assert isinstance(table, Table)
@@ -220,14 +220,14 @@ def test_notes_are_shown_as_what_they_are() -> None:
 
 
 def test_notes_cannot_bring_html_of_their_own() -> None:
-    [part] = parts("<script>alert(1)</script> and <b>this</b>")
+    [part] = blocks("<script>alert(1)</script> and <b>this</b>")
     assert "<script" not in str(part)
     assert "<b>" not in str(part)
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_our_notes_have_no_marks_left(name: str) -> None:
-    seen = parts((libraries.STUDIES.available()[name] / "NOTES.md").read_text(encoding="utf-8"))
+    seen = blocks((libraries.STUDIES.available()[name] / "NOTES.md").read_text(encoding="utf-8"))
     told = [re.sub(r"<(pre|code)>.*?</\1>", "", part, flags=re.DOTALL) for part in seen if isinstance(part, str)]
     assert any("<h3>" in html for html in told)
     assert any("<p>" in html for html in told)

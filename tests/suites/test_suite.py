@@ -1,6 +1,7 @@
 """The verb ``suite``: a user's own folder, refusals, the judgement of rows, the written files; and RFC 7928."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -151,17 +152,34 @@ def test_what_is_stored_is_not_run_again(mine: Path, tmp_path: Path, monkeypatch
     assert sheet.as_json(first.sheet, "") == sheet.as_json(again.sheet, "")
 
 
+def test_a_row_that_fails_is_told_first_with_what_decided_it(mine: Path, goodqueue: Command) -> None:
+    """Guards against a verdict below hundreds of lines, and against the status of a suite where all is well."""
+    result = goodqueue("suite", str(mine), "pfifo limit 2000", "--only", "1")
+    assert result.status == 1
+    head = " ".join(result.out.splitlines()[:3])
+    assert head.startswith(
+        "pfifo limit 2000 passes 0 of 2 rows, 0 of the 1 that must be run; fails 1 (both comparisons fail: "
+    )
+    assert "1.2 Use (may)" in result.out, "a row that was asked for is no detail"
+    assert "What fails or is open" in result.out
+
+
 def test_the_command_prints_the_sheet_and_writes_one_page(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
     """Guards against a page without the lines, the scenarios, the command or the figure."""
     result = goodqueue("suite", str(mine), "codel", "--out", str(tmp_path / "page"))
     assert result.status == 0
-    assert "✓ codel: The delay is less than drop tail's." in result.out
-    assert "codel: 1 of the 1 rows that must be run pass; of all 3: 1 passes, 1 measured, 1 stated." in " ".join(
-        result.out.split()
-    )
+    verdict, told, _, sheet_title = result.out.splitlines()[:4]
+    assert verdict == "codel passes 1 of 3 rows, 1 of the 1 that must be run; fails none; 1 measured; 1 stated."
+    assert told.startswith("mine: codel beside pfifo: ")
+    assert sheet_title == "Pass sheet"
+    assert "✓ codel" not in result.out, "each row is a detail"
+    assert "--all shows more: Each row, The experiment\n" in result.out
     page = (tmp_path / "page" / "report.html").read_text(encoding="utf-8")
     for wanted in ("codel limit 1000 target 5ms", "rate = &#34;10mbit&#34;", "goodqueue suite", "<svg", "Ada Small"):
         assert wanted in page, wanted
+    headings = re.findall(r"<h\d[^>]*>([^<]+)", page)
+    assert len(headings) == len(set(headings)), "no title is there twice"
+    assert "✓ codel: The delay is less than drop tail" in page
     results = json.loads((tmp_path / "page" / "results.json").read_text(encoding="utf-8"))
     assert set(results["files"]) == {file.name for file in (tmp_path / "page").iterdir()}
     assert results["rows"][0]["checks"][0]["source"] == "Small, 1"

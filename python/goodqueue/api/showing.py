@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from goodqueue.ask.readers import TEXTS
 from goodqueue.errors import Option
-from goodqueue.show.answer import Part, flat
+from goodqueue.show.answer import Part, tables
 from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Shown:
 
     def _tables(self) -> Sequence[Table]:
         """Return the tables of a paper."""
-        return [part for part in flat(self._parts()) if isinstance(part, Table)]
+        return list(tables(self._parts()))
 
     def __repr__(self) -> str:
         return self.table()

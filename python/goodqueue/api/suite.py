@@ -84,7 +84,7 @@ class Suite(showing.Shown):
 
     def plot(self, section: str) -> "list[Figure]":
         """Return the figures of one row. Raises `gq.UserError` if there is no such section."""
-        return [figure for _, _, figure in figures.of_row(self.sheet, self._row(section))]
+        return [picture.draw() for picture in figures.of_row(self.sheet, self._row(section))]
 
     def _row(self, section: str) -> RowResult:
         for one in self.sheet.rows:

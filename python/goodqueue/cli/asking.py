@@ -175,14 +175,14 @@ def _write(asked: Question, answer: "Answer", out: str, *, force: bool) -> "tupl
     from goodqueue import extras, pages
     from goodqueue.files import output
     from goodqueue.show import terminal
-    from goodqueue.show.answer import Picture, flat
+    from goodqueue.show.answer import Gallery, Picture, flat
 
     with terminal.progress("figures and page") as progress:
         place, failed = output.write(
             out, force, lambda folder: pages.write(folder, answer, asked.verb, asked.command(), progress)
         )
     data = answer.beside or [*answer.files, "results.json"]
-    draws = answer.write is not None or any(isinstance(part, Picture) for part in flat(answer.parts))
+    draws = answer.write is not None or any(isinstance(part, Picture | Gallery) for part in flat(answer.parts))
     has_figures = draws and extras.has("matplotlib")
     *more, last = [*(["its figures"] if has_figures else []), *data]
     listed = f"{', '.join(more)} and {last}" if more else last

@@ -12,7 +12,19 @@ from goodqueue.errors import UserError, one_line, warn
 from goodqueue.files import output
 from goodqueue.show import answer as answers
 from goodqueue.show import layout
-from goodqueue.show.answer import Answer, Code, Distributions, Findings, Picture, Section, Terms, Text, flat
+from goodqueue.show.answer import (
+    Answer,
+    Code,
+    Distributions,
+    Findings,
+    Gallery,
+    Notes,
+    Picture,
+    Section,
+    Terms,
+    Text,
+    flat,
+)
 from goodqueue.show.table import Table
 
 if TYPE_CHECKING:
@@ -63,7 +75,7 @@ def fragment(parts: "Iterable[answers.Part]") -> str:
     for part in flat(parts):
         match part:
             case Table():
-                blocks.append(f"<p><b>{escape(part.title)}</b></p>{grid(part)}")
+                blocks.append((f"<p><b>{escape(part.title)}</b></p>" if part.title else "") + grid(part))
             case Section():
                 blocks.append(f"<p><b>{escape(part.title)}</b></p>")
             case Code():
@@ -76,7 +88,9 @@ def fragment(parts: "Iterable[answers.Part]") -> str:
                 blocks.append(f"<p>{escape(part.text)}</p>")
             case str():
                 blocks.append(f"<p>{escape(part)}</p>")
-            case Picture() | Distributions():
+            case Notes():
+                blocks.append(f"<pre>{escape(part.markdown)}</pre>")
+            case Picture() | Gallery() | Distributions():
                 pass
     return "\n".join(blocks)
 
@@ -100,14 +114,15 @@ def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Prog
 
 def page(folder: Path, answer: Answer, command: str, progress: "Progress") -> str:
     """Return the page of ``answer`` as HTML. Its figures are written into ``folder``."""
-    pictures = [part for part in flat(answer.parts) if isinstance(part, Picture)]
+    has_figures = any(isinstance(part, Picture | Gallery) for part in flat(answer.parts))
+    missing = without_figures() if has_figures else []
+    parts = list(answer.parts if missing else _opened(answer.parts))
+    pictures = [part for part in flat(parts) if isinstance(part, Picture)]
     drawn: dict[str, Figure] = {}
-    missing = without_figures() if pictures else []
     for number, picture in enumerate(pictures if not missing else [], 1):
         drawn[picture.name] = _saved_figure(folder, picture)
         progress(number / len(pictures))
-    parts = _with_figures(drawn, answer.parts)
-    return render(answer.title, [*parts, *missing, Section("The command", [Code(command)])])
+    return render(answer.title, [*_with_figures(drawn, parts), *missing, Section("The command", [Code(command)])])
 
 
 def without_figures() -> list[Text]:
@@ -121,7 +136,18 @@ def without_figures() -> list[Text]:
 def _saved_figure(folder: Path, picture: Picture) -> Figure:
     from goodqueue.plot import style
 
-    return Figure(picture.title, picture.caption, style.save(picture.draw(), folder, picture.name), picture.name)
+    with picture.guard():
+        svg = style.save(picture.draw(), folder, picture.name)
+    return Figure(picture.title, picture.caption, svg, picture.name)
+
+
+def _opened(parts: Iterable[answers.Part]) -> "Iterator[answers.Part]":
+    """Yield ``parts`` with the figures of each gallery in its place."""
+    for part in parts:
+        if isinstance(part, Gallery):
+            yield from part.make()
+        else:
+            yield part._replace(parts=list(_opened(part.parts))) if isinstance(part, Section) else part
 
 
 def _with_figures(drawn: dict[str, Figure], parts: Iterable[answers.Part]) -> "Iterator[Part]":
@@ -130,8 +156,12 @@ def _with_figures(drawn: dict[str, Figure], parts: Iterable[answers.Part]) -> "I
         if isinstance(part, Picture):
             if part.name in drawn:
                 yield drawn[part.name]
-        elif isinstance(part, Distributions):
+        elif isinstance(part, Distributions | Gallery):
             continue
+        elif isinstance(part, Notes):
+            from goodqueue.pages import notes  # the import of its reader takes time that few pages need
+
+            yield from notes.blocks(part.markdown)
         elif isinstance(part, Section):
             yield part._replace(parts=list(_with_figures(drawn, part.parts)))
         else:

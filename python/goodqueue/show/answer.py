@@ -1,13 +1,15 @@
 """What comes back from a question: sentences, tables, figures and data, in the order in which a person reads them.
 
 A terminal, a page, Markdown, LaTeX, a notebook and JSON are faces of an answer. Each shows the same parts from the
-same list. A terminal leaves out figures, and without ``--all`` what `Section.is_detail`. LaTeX has the tables alone.
+same list. A terminal leaves out figures and notes, and without ``--all`` what `Section.is_detail`. LaTeX has the tables
+alone.
 
 The first part is `Findings`: one or two sentences that answer the question. Tables that fit 80 columns follow.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from goodqueue.show.table import Table
@@ -68,6 +70,20 @@ class Picture(NamedTuple):
     draw: "Callable[[], Figure]"
     title: str = ""
     """A heading, unless it is empty."""
+    guard: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Returns a context in which it is drawn and written: errors in another's code name that code."""
+
+
+class Gallery(NamedTuple):
+    """Figures whose names are known once they are made, by another's code. A face that shows figures calls it."""
+
+    make: Callable[[], Sequence[Picture]]
+
+
+class Notes(NamedTuple):
+    """What somebody wrote in Markdown. Its title is left out."""
+
+    markdown: str
 
 
 class Distributions(NamedTuple):
@@ -90,7 +106,7 @@ class Section(NamedTuple):
     """Whether a terminal shows it with ``--all`` only. Every other face shows it."""
 
 
-Part: TypeAlias = "str | Text | Findings | Code | Terms | Table | Picture | Distributions | Section"
+Part: TypeAlias = "str | Text | Findings | Code | Terms | Table | Picture | Gallery | Notes | Distributions | Section"
 """A part of an answer. Text is a paragraph."""
 
 
@@ -136,7 +152,7 @@ class Answer:
 
     def tables(self) -> Sequence[Table]:
         """Return the tables for LaTeX."""
-        return self.latex or [part for part in flat(self.parts) if isinstance(part, Table)]
+        return self.latex or list(tables(self.parts))
 
     def as_json(self, verb: str) -> dict[str, Any]:
         """Return what ``--json`` prints."""
@@ -154,3 +170,12 @@ def flat(parts: Iterable[Part]) -> Iterator[Part]:
         yield part
         if isinstance(part, Section):
             yield from flat(part.parts)
+
+
+def tables(parts: Iterable[Part], title: str = "") -> Iterator[Table]:
+    """Yield the tables of ``parts``. One without a title has that of its section, or ``title``."""
+    for part in parts:
+        if isinstance(part, Table):
+            yield part if part.title else replace(part, title=title)
+        elif isinstance(part, Section):
+            yield from tables(part.parts, part.title or title)

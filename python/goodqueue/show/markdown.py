@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from goodqueue.show.answer import Code, Distributions, Findings, Part, Picture, Section, Terms, Text
+from goodqueue.show.answer import Code, Distributions, Findings, Gallery, Notes, Part, Picture, Section, Terms, Text
 from goodqueue.show.table import Table
 
 SPECIAL = re.compile(r"([\\`*_<>\[\]|~#])")
@@ -53,7 +53,9 @@ def _blocks(parts: Iterable[Part], level: int) -> Iterator[str]:
                 yield escaped(part.plain)
             case str():
                 yield escaped(part)
-            case Picture() | Distributions():
+            case Notes():
+                yield re.sub(r"\A# .*\n+", "", part.markdown).rstrip()  # its title is not the section's
+            case Picture() | Gallery() | Distributions():
                 pass
 
 

@@ -97,13 +97,14 @@ def say(text: str = "", style: str = "") -> None:
 
 
 def print_table(table: "Table") -> None:
-    """Print one table, with its title above and its notes below. It is split if it is wider than the page."""
+    """Print one table, with its title above, if any, and its notes below. It is split if it is too wide."""
     from rich.text import Text
 
     from goodqueue.show import layout
 
     console = _console()
-    console.print(Text(fit(table.title), style="bold"))
+    if table.title:
+        console.print(Text(fit(table.title), style="bold"))
     for index, part in enumerate(layout.parts(table, width())):
         if index:
             console.print()
@@ -135,23 +136,24 @@ def print_answer(parts: "Iterable[Part]", shows_all: bool) -> None:
         say(f"--all shows more: {', '.join(first.left)}", style="dim")
 
 
-def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
-    """Print all parts of an answer. Figures are left out.
+def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> bool:
+    """Print all parts of an answer. Figures and notes are left out. Return whether an empty line is below the last one.
 
     Paragraphs follow each other. A table, code and a section stand apart from what is above them.
     """
     from goodqueue.show import answer as answers
     from goodqueue.show.table import Table
 
+    others = (answers.Picture, answers.Gallery, answers.Notes)
     is_apart = is_first
     for part in parts:
-        if isinstance(part, answers.Picture) or (isinstance(part, answers.Code) and not part.text):
+        if isinstance(part, others) or (isinstance(part, answers.Code) and not part.text):
             continue
-        if isinstance(part, answers.Section) and all(isinstance(one, answers.Picture) for one in part.parts):
+        if isinstance(part, answers.Section) and all(isinstance(one, others) for one in part.parts):
             continue
         is_block = isinstance(part, answers.Section | answers.Terms | answers.Distributions)
         is_block |= isinstance(part, answers.Code) and part.is_apart
-        if not is_apart and (is_block or (isinstance(part, Table) and part.title)):
+        if not is_apart and (is_block or isinstance(part, Table)):
             emit("\n")
         is_apart = part == "" or isinstance(part, Table | answers.Distributions)  # which has an empty line below it
         match part:
@@ -160,7 +162,7 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
             case answers.Section():
                 if part.title:
                     say(part.title, style="bold")
-                print_parts(part.parts, is_first=True)
+                is_apart = print_parts(part.parts, is_first=True)
             case answers.Code():
                 emit(fit(part.text).rstrip() + "\n")
             case answers.Distributions():
@@ -175,6 +177,7 @@ def print_parts(parts: "Iterable[Part]", is_first: bool = True) -> None:
                 say(part.plain)
             case _:
                 say(str(part))
+    return is_apart
 
 
 def _grid(part: "layout.Part") -> "Grid":

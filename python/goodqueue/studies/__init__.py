@@ -8,7 +8,7 @@ The modules in the order of the work. `loading` and `published` read the study i
 lists the runs that `selection` and `reconstructing` need. `execution` runs them. `measuring` has the computations that
 several studies take (`flows`, `varying`, `phases` and `windows` read the records), `computing` their type, and `own`
 reads those of the folder. `judging` and `verdicts` compare, by the rules of `claims` and in the words of `sentences`;
-`readings` does so for each reading. `summary` condenses the result, and `outcome` holds it and its JSON. `show` and
-`show_readings` make tables, `figures`, `notes` and `pages` the rest of a written report. `wording` has the names that
-all of these use.
+`readings` does so for each reading. `summary` condenses the result, and `outcome` holds it and its JSON. `show`,
+`show_readings` and `findings` make tables and sentences of it, `figures` and `notes` find what the folder adds, and
+`answer` puts them in order. `wording` has the names that all of these use.
 """

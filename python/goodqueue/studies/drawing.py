@@ -1,14 +1,13 @@
 """Draws the figures of a study: published values beside measured ones, and those of the study's own ``figures.py``."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from goodqueue import foreign
-from goodqueue.errors import UserError, quoted
+from goodqueue.errors import UserError
 from goodqueue.plot import style
 from goodqueue.studies.figures import FILE, Draw, Drawn
 from goodqueue.studies.judging import Judged
@@ -38,14 +37,6 @@ def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
         if not isinstance(one.figure, Figure):
             raise UserError(str(path), f"figures() gave a figure of type {type(one.figure).__name__}; accepted: Figure")
     return found
-
-
-def save(drawn: Drawn, outcome: Outcome, folder: Path) -> str:
-    """Write ``drawn`` into ``folder`` as SVG and PNG and return the SVG. Raises UserError if it cannot be drawn."""
-    what = f"figure {quoted(drawn.name)} cannot be drawn:"
-    # matplotlib calls the user's formatters only now
-    with foreign.running(lambda error: blame(outcome.study.folder / FILE, what, error)):
-        return style.save(drawn.figure, folder, drawn.name)
 
 
 def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[Drawn]:

@@ -34,6 +34,7 @@ class Study(Question):
 
     verb = "study"
     report = "Write a report: HTML, figures, data."
+    has_latex = True
 
     name: str = argument("NAME|FOLDER", "One of `goodqueue list studies`, or a folder.", reader=PATH, completes="study")
     only: tuple[str, ...] = option(

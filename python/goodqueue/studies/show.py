@@ -1,11 +1,12 @@
 """A study's outcome as tables: published values beside measured ones, claims, and a summary."""
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from goodqueue.show.answer import Section, Text
 from goodqueue.show.table import Column, Table, number
-from goodqueue.studies import trivial
+from goodqueue.studies import judging
 from goodqueue.studies.judging import PERCENT, Judged, is_difference, tolerance
 from goodqueue.studies.measuring import Measurement
 from goodqueue.studies.model import Study
@@ -138,10 +139,11 @@ def _decimals(number: float) -> int:
 NOT_TESTED = "not tested: "
 """The beginning of the reason of a claim without a verdict."""
 
-CLAIMS = "Claims"
-"""The title of the table of claims that have a verdict."""
+UNSURE = "unsure"
+"""The word beside a verdict that could turn round within the 95 % intervals."""
 
-UNSURE = "?: within the 95 % intervals, of the numbers or of differences seed by seed, the verdict could turn round."
+MEANING = f"{UNSURE}: within the 95 % intervals, of numbers or of differences seed by seed, the verdict could turn."
+"""What the word means. It stands above the claims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,14 +152,14 @@ class Told:
 
     id: str
     verdict: str
-    """``holds`` or ``fails``, with a question mark if it is not certain. Empty if it is not tested."""
+    """``holds`` or ``fails``, with a word below it if it is not certain. Empty if it is not tested."""
     statement: str
     why: str
 
 
 def tested(outcome: Outcome) -> list[Told]:
     """Return the claims that were asked for and have a verdict."""
-    marks = {True: "", False: " ?", None: ""}
+    marks = {True: "", False: f" ({UNSURE})", None: ""}
     return [
         Told(_short(judged.claim), f"{judged.verdict}{marks[judged.certain]}", judged.claim.statement, judged.why)
         for judged in outcome.claims
@@ -184,18 +186,17 @@ def untested(outcome: Outcome) -> dict[str, list[Told]]:
     return dict(sorted(groups.items(), key=lambda group: -len(group[1])))
 
 
-def claims_tables(outcome: Outcome) -> list[Table]:
-    """Return the claims with their verdicts and what decided them, then one table per reason of those not tested."""
-    tables = []
-    if claims := tested(outcome):
-        rows = [[row.id, row.verdict, f"{row.statement}\n{row.why}"] for row in claims]
+def claims(outcome: Outcome) -> Iterator[Section | Table]:
+    """Yield the claims with their verdicts and what decided them, then one table per reason of those not tested."""
+    if judged := tested(outcome):
+        rows = [[row.id, row.verdict, f"{row.statement}\n{row.why}"] for row in judged]
         columns = [Column("claim", numeric=False), Column("verdict", numeric=False), Column("statement", numeric=False)]
-        tables.append(Table(CLAIMS, columns, rows, [UNSURE] if any("?" in row.verdict for row in claims) else []))
+        meaning = [Text(MEANING, "note")] if any(UNSURE in row.verdict for row in judged) else []
+        yield Section("Claims", [*meaning, Table("", columns, rows)])
     for reason, group in untested(outcome).items():
         rows = [[row.id, f"{row.statement}\n{row.why}".rstrip()] for row in group]
         columns = [Column("claim", numeric=False), Column("statement", numeric=False)]
-        tables.append(Table(f"Not tested ({len(group)}): {reason}", columns, rows))
-    return tables
+        yield Table(f"Not tested ({len(group)}): {reason}", columns, rows)
 
 
 def _short(claim: Claim) -> str:
@@ -217,17 +218,20 @@ def summary_table(outcome: Outcome) -> Table:
                 "points" if difference else "ln",
                 str(metric.overall.n),
                 _error(metric.overall, difference),
+                *(str(metric.verdicts[verdict]) for verdict in judging.VERDICTS[:3]),
                 *(_error(metric.by_scenario.get(name), difference) if metric in several else "" for name in scenarios),
                 *(_error(metric.by_algorithm.get(name), difference) for name in algorithms),
             ]
         )
     printed = outcome.study.published.scenarios
-    headings = ["n", "all", *(printed[name].name for name in scenarios), *map(words.algorithm, algorithms)]
+    counts = [Column(heading) for heading in ("n", "all", *judging.VERDICTS[:3])]
+    parts = [*(printed[name].name for name in scenarios), *map(words.algorithm, algorithms)]
     notes = [
         "points: mean |measured - published|; ln: median |ln(measured / published)|, 0.1 is about 10 %.",
         *_rules(outcome.study, sorted({judged.value.unit for judged in outcome.values if judged.distance is not None})),
     ]
-    columns = [Column("metric", numeric=False), Column("in", numeric=False), *map(Column, headings)]
+    names = [Column("metric", numeric=False), Column("in", numeric=False)]
+    columns = [*names, *counts, *(Column(part, is_detail=True) for part in parts)]
     return Table("How far apart", columns, rows, notes, names=2)
 
 
@@ -246,48 +250,3 @@ def _rules(study: Study, units: Sequence[str]) -> list[str]:
             rules[-1] += f", and {parts.reproduced:g} and {parts.close:g} of ln of the smaller part (lost, unused)"
     extra = "; reproduced too where the published number lies in a 95 % interval no wider than close."
     return ["; ".join(rules) + extra] if rules else []
-
-
-def counts(outcome: Outcome) -> list[str]:
-    """Return the verdicts in sentences: on the values, with the score of a trivial model, and on the claims."""
-    values = [judged.verdict for judged in outcome.values if judged.distance is not None]
-    several = {"differs": "differ"}
-    verdicts = ", ".join(
-        f"{count} {several.get(word, word) if count > 1 else word}"
-        for word in ("reproduced", "close", "differs")
-        if (count := values.count(word))
-    )
-    claims = [judged.verdict for judged in outcome.claims if judged.why != LEFT_OUT]
-    sentences = [f"Values: {verdicts}, of {len(values)} compared." if values else "Values: none compared."]
-    if outcome.trivial:
-        here = sum(judged.verdict == "reproduced" for judged in outcome.values if judged.value.id in outcome.trivial)
-        sentences.append(
-            trivial.sentence(here, list(outcome.trivial.values()).count("reproduced"), len(outcome.trivial))
-        )
-    if claims:
-        decided = f"{claims.count('holds')} hold, {claims.count('fails')} fail, {claims.count('not_run')} not tested"
-        reasons = "; ".join(f"{len(group)}: {reason}" for reason, group in untested(outcome).items())
-        sentences.append(f"Claims: {decided}{f' ({reasons})' if reasons else ''}.")
-    return sentences
-
-
-def describe(outcome: Outcome) -> list[str]:
-    """Return sentences on the study and the runs."""
-    facts, study = outcome.study.published, outcome.study
-    who = facts.authors[0].split()[-1] + (" et al." if len(facts.authors) > 2 else "") if facts.authors else ""
-    head = f"{study.title} ({who}, {facts.year})" if who and facts.year else study.title
-    quick = " Quick: shorter runs and fewer seeds than the paper's; the numbers are rough." if outcome.quick else ""
-    counted = f"{len(outcome.cells)} cells from {runs(outcome)}, {repeats(outcome)} seeds each"
-    sentence = f"{counted}; ± is half of the 95 % interval.{quick}"
-    return [head, sentence if outcome.cells else "Nothing to run."]
-
-
-def runs(outcome: Outcome) -> str:
-    """Return the number of runs, and the engine if it is not the simulator."""
-    return f"{outcome.runs} runs{'' if outcome.engine == 'sim' else f' on engine {outcome.engine}'}"
-
-
-def repeats(outcome: Outcome) -> str:
-    """Return the least and the greatest number of seeds of a cell. Empty: there is no cell."""
-    seeds = sorted({len(cell.seeds) for cell in outcome.cells})
-    return " to ".join(map(str, dict.fromkeys([*seeds[:1], *seeds[-1:]])))

@@ -6,5 +6,6 @@ published numbers for the same tests. The user names what to test when the suite
 
 The modules in the order of the work. `loading` reads the folder into the types of `model`. `subjects` reads what is
 to be tested. `building` makes a study of both, which `goodqueue.studies` runs and judges. `statements` answers the
-questions that no run can answer. `sheet` is the result; `show`, `figures` and `pages` show it.
+questions that no run can answer. `sheet` is the result; `show` and `figures` show it, and `answer` puts
+that in order.
 """

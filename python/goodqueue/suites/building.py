@@ -50,8 +50,9 @@ def study(suite: Suite, subjects: Sequence[Subject]) -> Suite:
     )
     facts = suite.published
     facts = replace(facts, scenarios={**facts.scenarios, **scenarios}, claims=(*facts.claims, *claims))
-    # The tested lines have short names in tables that stay distinct.
-    short = labels.short([subject.name for subject in subjects]) if suite.tests == "qdisc" else {}
+    # The tested lines have short names in tables, which differ from each other and from what is beside them.
+    lines = dict.fromkeys([*(subject.name for subject in subjects), *suite.beside])
+    short = labels.short(list(lines)) if suite.tests == "qdisc" else {}
     words = replace(suite.words, names={**short, **suite.words.names})
     return replace(suite, published=facts, experiments=experiments, words=words)
 

@@ -1,9 +1,11 @@
-"""Draws the figures of a pass sheet, as ``goodqueue plot`` does."""
+"""The figures of a pass sheet, which are those of ``goodqueue plot``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from goodqueue.measures import stats
+from goodqueue.show.answer import Picture
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -18,14 +20,12 @@ KINDS = (*OF_RECORDS, "lines")
 """``ellipse`` is the graph of RFC 7928, 2.7. ``lines`` is a metric along a swept parameter."""
 
 
-def of_row(sheet: "Sheet", result: "RowResult") -> list[tuple[str, str, "Drawing"]]:
-    """Return the row's figures: name, caption and figure of each."""
-    drawn = []
+def of_row(sheet: "Sheet", result: "RowResult") -> Iterator[Picture]:
+    """Yield the row's figures."""
     for index, figure in enumerate(result.row.figures, 1):
         name = f"{result.row.section.replace('.', '-').replace(' ', '-')}-{index}-{figure.kind}"
-        drawing = _lines(sheet, result, figure) if figure.kind == "lines" else _of_records(sheet, result, figure)
-        drawn.append((name, f"{result.row.section} {result.row.title}", drawing))
-    return drawn
+        draw = _lines if figure.kind == "lines" else _of_records
+        yield Picture(name, f"{result.row.section} {result.row.title}", partial(draw, sheet, result, figure))
 
 
 def _of_records(sheet: "Sheet", result: "RowResult", figure: "Figure") -> "Drawing":

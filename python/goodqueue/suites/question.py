@@ -30,6 +30,7 @@ class Suite(Question):
 
     verb = "suite"
     report = "Write one page: sheet, figures, data."
+    has_latex = True
     writes = ("junit",)
 
     name: str = argument("NAME|FOLDER", "One of `goodqueue list suites`, or a folder.", reader=PATH, completes="suite")

@@ -1,11 +1,24 @@
-"""Writes a pass sheet as text and tables."""
+"""Writes a pass sheet as sentences and tables: the verdict first, then the sheet, then the rows."""
 
 from collections.abc import Iterator, Sequence
 
 from goodqueue.show.table import Column, Table, decimals, number
+from goodqueue.studies import findings
 from goodqueue.studies import show as studies
+from goodqueue.studies.verdicts import JudgedClaim
 from goodqueue.suites.loading import terms_of
-from goodqueue.suites.sheet import FAILS, MEASURED, NOT_RUN, OPEN, PASSES, STATED, Number, RowResult, Sheet
+from goodqueue.suites.sheet import (
+    FAILS,
+    MEASURED,
+    NOT_RUN,
+    OPEN,
+    PASSES,
+    STATED,
+    VERDICTS,
+    Number,
+    RowResult,
+    Sheet,
+)
 
 UNSURE = (
     "open: within the 95 % intervals, of the numbers or of differences seed by seed, a verdict could turn round. "
@@ -14,15 +27,19 @@ UNSURE = (
 MARKS = {"holds": "✓", "fails": "✗", "not_run": "–"}
 
 
-def describe(sheet: Sheet) -> list[str]:
-    """Return sentences on the suite and its runs."""
-    repeats = studies.repeats(sheet.outcome) or "no"
+def describe(sheet: Sheet) -> str:
+    """Return a sentence on what was tested, and how."""
     rough = " Quick: shorter runs and fewer seeds; the numbers are rough." if sheet.outcome.quick else ""
     beside = [name for name in sheet.suite.beside if name not in sheet.subjects]
-    against = f", beside {' and '.join(beside)}" if beside else ""
-    word = "seed" if repeats == "1" else "seeds"
-    runs = f"{studies.runs(sheet.outcome)}, {repeats} {word} each; ± is half of the 95 % interval.{rough}"
-    return [f"{sheet.suite.title}: {', '.join(map(sheet.words.algorithm, sheet.subjects))}{against}", runs]
+    against = f" beside {together(beside)}" if beside else ""
+    tested = together([*map(sheet.words.algorithm, sheet.subjects)])
+    runs = f"{findings.runs(sheet.outcome)}, {findings.seeds(sheet.outcome)} each; ± is half of the 95 % interval"
+    return f"{sheet.suite.key}: {tested}{against}: {runs}.{rough}"
+
+
+def title(sheet: Sheet) -> str:
+    """Return the title of the page: the standard's name, and what was tested."""
+    return f"{sheet.suite.title}: {', '.join(map(sheet.words.algorithm, sheet.subjects))}"
 
 
 def overview(sheet: Sheet) -> Table:
@@ -62,7 +79,8 @@ def heading(result: RowResult) -> str:
 def tables(sheet: Sheet, result: RowResult) -> list[Table]:
     """Return the numbers of one row: one table row per point and line, one column per metric; then the published ones.
 
-    Metrics with other parameters, such as a phase of the run, have their own table.
+    They stand under the row's heading, and so have no title. Metrics with other parameters, such as a phase of the run,
+    have their own table.
     """
     groups: dict[tuple[str, ...], list[Number]] = {}
     for entry in result.numbers:
@@ -90,7 +108,7 @@ def _table(sheet: Sheet, result: RowResult, parameters: Sequence[str], numbers: 
         + [_cell(cells.get(name), digits[name]) for name in metrics]
         for (at, algorithm), cells in _by_place(numbers)
     ]
-    return Table(result.row.title, columns, rows, names=names)
+    return Table("", columns, rows, names=names)
 
 
 def _is_text(result: RowResult, parameter: str) -> bool:
@@ -123,28 +141,82 @@ def checks(sheet: Sheet, result: RowResult) -> Iterator[str]:
     for subject in sheet.subjects:
         yield from of_subject(sheet, result, subject)
     for claim in result.published:
-        unsure = " (open)" if claim.certain is False else ""
-        yield f"{MARKS[claim.verdict]} published{unsure}: {claim.claim.statement}. {claim.why}"
+        yield f"{MARKS[claim.verdict]} published{_unsure(claim)}: {claim.claim.statement}. {claim.why}"
+
+
+def _unsure(check: JudgedClaim) -> str:
+    return " (open)" if check.certain is False else ""
 
 
 def of_subject(sheet: Sheet, result: RowResult, subject: str) -> Iterator[str]:
     """Yield what `checks` says of one tested line."""
     for check in result.checks[subject]:
-        unsure = " (open)" if check.certain is False else ""
-        yield f"{MARKS[check.verdict]} {sheet.words.algorithm(subject)}{unsure}: {check.claim.statement}. {check.why}"
+        mark, unsure = MARKS[check.verdict], _unsure(check)
+        yield f"{mark} {sheet.words.algorithm(subject)}{unsure}: {check.claim.statement}. {check.why}"
     if subject in result.said:
         yield f"{sheet.words.algorithm(subject)}: {result.said[subject]}"
 
 
-def conclusion(sheet: Sheet) -> Iterator[str]:
-    """Yield one sentence per tested line: on the rows that must be run, and on the verdicts of all rows."""
-    required = [result for result in sheet.rows if result.row.level == "must" and not result.row.not_run]
+def headline(sheet: Sheet) -> Iterator[str]:
+    """Yield one sentence per tested line on the verdicts of all rows, and one per line with published numbers."""
     for subject in sheet.subjects:
-        parts = [f"{count} {verdict}" for verdict, count in sheet.count(subject).items() if count]
-        passed = sum(result.verdict(subject) in (PASSES, MEASURED) for result in required)
-        musts = f"{passed} of the {len(required)} rows that must be run pass; " if required else ""
-        yield f"{sheet.words.algorithm(subject)}: {musts}of all {len(sheet.rows)}: {', '.join(parts)}."
+        sections = {
+            verdict: [result.row.section for result in sheet.rows if result.verdict(subject) == verdict]
+            for verdict in VERDICTS
+        }
+        checked = [*sections[PASSES], *sections[FAILS], *sections[OPEN]]
+        parts = [f"passes {len(sections[PASSES])} of {len(sheet.rows)} rows{_of_musts(sheet, subject)}"]
+        if failed := sections[FAILS]:
+            parts.append(f"fails {together(failed)}{_reason(sheet, subject)}")
+        elif checked:
+            parts.append("fails none")
+        parts += [f"open: {together(sections[OPEN])}"] if sections[OPEN] else []
+        parts += [f"{len(sections[verdict])} {verdict}" for verdict in (MEASURED, STATED, NOT_RUN) if sections[verdict]]
+        yield f"{sheet.words.algorithm(subject)} {'; '.join(parts)}."
     yield from _published(sheet)
+
+
+def together(names: Sequence[str]) -> str:
+    """Return ``names`` in words: ``a, b and c``."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _of_musts(sheet: Sheet, subject: str) -> str:
+    """Return how many of the rows that must be run pass, if there are others, too."""
+    required = [result for result in sheet.rows if result.row.level == "must" and not result.row.not_run]
+    passed = sum(result.verdict(subject) == PASSES for result in required)
+    return f", {passed} of the {len(required)} that must be run" if 0 < len(required) < len(sheet.rows) else ""
+
+
+def _reason(sheet: Sheet, subject: str) -> str:
+    """Return what decided the row that ``subject`` fails, if there is one. `undecided` has the reasons of several."""
+    reasons = [check.why for result in sheet.rows for check in result.checks[subject] if _surely_fails(check)]
+    return f" ({reasons[0]})" if len(reasons) == 1 else ""
+
+
+def _surely_fails(check: JudgedClaim) -> bool:
+    return check.verdict == "fails" and check.certain is not False
+
+
+def undecided(sheet: Sheet) -> Table:
+    """Return the checks for which a row fails or is open, with what decided them. There may be none."""
+    several = len(sheet.subjects) > 1
+    columns = [Column("section", False), *([Column(sheet.suite.tests, False)] if several else [])]
+    columns += [Column("verdict", False), Column("check", False)]
+    cells = [
+        [
+            result.row.section,
+            *([sheet.words.algorithm(subject)] if several else []),
+            FAILS if _surely_fails(check) else OPEN,
+            f"{check.claim.statement}\n{MARKS[check.verdict]} {check.why}",
+        ]
+        for subject in sheet.subjects
+        for result in sheet.rows
+        if result.verdict(subject) in (FAILS, OPEN)
+        for check in result.checks[subject]
+        if check.verdict != "holds" or check.certain is False
+    ]
+    return Table("What fails or is open", columns, cells, names=len(columns) - 1)
 
 
 def _published(sheet: Sheet) -> Iterator[str]:
