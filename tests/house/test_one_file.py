@@ -123,7 +123,7 @@ def test_a_record_has_what_a_kind_declares(kind: str, goodqueue: Callable[..., R
     }
     record = running.one(scenario)
     (app,) = record["apps"]
-    assert list(app) == ["name", "kind", *(part.key for part in made.fields)]
+    assert list(app) == ["name", "kind", "never_started", "unfinished", *(part.key for part in made.fields)]
     assert {part.key for part in made.fields} <= layout.parts()["App"].fields.keys()
     assert all(dotted.check_path(f"apps.0.{measure.path}") is None for measure in made.measures)
     assert made.times in app
