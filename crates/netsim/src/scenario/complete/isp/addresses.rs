@@ -26,7 +26,10 @@ pub(super) fn address(
                 format!("{}, which lies in {} of subscriber[{}]", other.text(), one.text(), one.place);
             return refuse(&tables[other.place].key("addresses"), found, "addresses of its own");
         }
-        other.last = other.last.max(one.last); // of two networks of one subscriber, one may lie in the other
+        if other.last < one.last {
+            // Of two networks of one subscriber, one lies in the other.
+            (other.first, other.last, other.length) = (one.first, one.last, one.length);
+        }
     }
     let is_free = |address: &Ipv4Addr| {
         let after = taken.partition_point(|network| network.first <= address.to_bits());
