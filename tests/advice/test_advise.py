@@ -5,7 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,14 @@ LINKS = {
     "wifi": "--down 20mbit --link wifi",
 }
 RADIO = ("lte", "5g")
+DAILY = ("cable", "dsl", "fibre", "wifi")
+"""The links that `make test` asks about. An answer takes seconds."""
 WIRED = ("cable", "dsl", "vdsl", "fibre", "satellite")
+
+
+def daily(names: Iterable[str]) -> list[Any]:
+    """Return ``names`` as parameters, of which all but those of `DAILY` are long."""
+    return [name if name in DAILY else pytest.param(name, marks=pytest.mark.long) for name in names]
 
 
 def asked(name: str, **more: Any) -> Question:
@@ -71,10 +78,17 @@ def asked(name: str, **more: Any) -> Question:
     return reading.ask(Advise.read({"quick": True, **options, **more}))
 
 
+class Answers(dict[str, Advice]):
+    """The answer for each link, by quick runs, when a test asks for it."""
+
+    def __missing__(self, name: str) -> Advice:
+        self[name] = trying.advise(asked(name))
+        return self[name]
+
+
 @pytest.fixture(scope="module")
-def answers() -> dict[str, Advice]:
-    """Return the answer for each link, with quick runs."""
-    return {name: trying.advise(asked(name)) for name in LINKS}
+def answers() -> Answers:
+    return Answers()
 
 
 # --- the lines -------------------------------------------------------------------------------------------------------
@@ -93,8 +107,8 @@ def test_what_is_tried_are_lines_that_linux_has(name: str, tmp_path: Path) -> No
             assert tc.translate(line, 1_000_000_000)
 
 
-@pytest.mark.parametrize("name", WIRED)
-def test_what_is_typed_is_what_was_tried(name: str, answers: dict[str, Advice]) -> None:
+@pytest.mark.parametrize("name", daily(WIRED))
+def test_what_is_typed_is_what_was_tried(name: str, answers: Answers) -> None:
     """The commands contain every word of the measured line, except words that only a scenario has."""
     answer = answers[name]
     (up,), (down,) = answer.commands["up"], answer.commands["down"]
@@ -188,8 +202,8 @@ def test_framing_is_that_of_the_interface_that_dials(
     assert f"overhead {one.link.overhead}" in said, "the core adds the words up to the same number"
 
 
-def test_the_router_needs_packages_and_a_way_back(answers: dict[str, Advice]) -> None:
-    for name, answer in answers.items():
+def test_the_router_needs_packages_and_a_way_back(answers: Answers) -> None:
+    for name, answer in ((name, answers[name]) for name in DAILY):
         if not answer.commands["down"]:
             assert not typed.section(answer).parts, name
             continue
@@ -199,8 +213,8 @@ def test_the_router_needs_packages_and_a_way_back(answers: dict[str, Advice]) ->
         assert name == "wifi" or [line.split(":")[0] for line in said[-4:-2]] == ["Packages", "LuCI"]
 
 
-@pytest.mark.parametrize("name", ["cable", "dsl", "satellite", "wifi"])
-def test_a_shell_reads_what_is_pasted_as_the_commands(name: str, answers: dict[str, Advice]) -> None:
+@pytest.mark.parametrize("name", daily(["cable", "dsl", "satellite", "wifi"]))
+def test_a_shell_reads_what_is_pasted_as_the_commands(name: str, answers: Answers) -> None:
     """The lines are broken for a terminal of 80 columns, and OpenWrt's options are set in a loop."""
     answer = answers[name]
     code = [part.text for part in typed.section(answer).parts if isinstance(part, Code)]
@@ -287,7 +301,7 @@ def test_a_longer_line_has_to_be_told_apart_by_the_seeds() -> None:
         ),
     ],
 )
-def test_the_answer_says_why_it_is_the_simpler_line(long: list[float], said: str, answers: dict[str, Advice]) -> None:
+def test_the_answer_says_why_it_is_the_simpler_line(long: list[float], said: str, answers: Answers) -> None:
     rows = [
         ("now", ("fq_codel", "fq_codel"), 0, values([99.0, 99.1, 99.2], [9.5] * 3)),
         ("short", ("c", "d"), 1, values([20.0, 20.1, 20.2], [9.5] * 3)),
@@ -313,8 +327,8 @@ def test_what_never_came_took_as_long_as_the_run(tmp_path: Path) -> None:
     assert choosing.numbers([record])["page_load_mean_ms"] == pytest.approx([1e3 * lengths.short(one).measured_s])
 
 
-@pytest.mark.parametrize("name", LINKS)
-def test_the_choice_is_worth_its_lines(name: str, answers: dict[str, Advice]) -> None:
+@pytest.mark.parametrize("name", daily(LINKS))
+def test_the_choice_is_worth_its_lines(name: str, answers: Answers) -> None:
     answer = answers[name]
     choice = next(one for one in answer.tried if one.is_choice)
     ping = next(one for one in answer.changes if one.metric == "ping_rtt_p95_ms")
@@ -338,7 +352,7 @@ def single(found: Advice, label: str) -> float:
     return next(one.means[choosing.SINGLE_KEY].mean for one in found.tried if one.label == label)
 
 
-def test_a_router_shares_between_the_users_behind_it(answers: dict[str, Advice]) -> None:
+def test_a_router_shares_between_the_users_behind_it(answers: Answers) -> None:
     """One user downloads once beside another's three downloads. Half of the link is that user's, not a quarter.
 
     Without `nat` cake sees the router's address only, whatever its isolation. A line with it has to show the gain.
@@ -355,6 +369,7 @@ def test_a_router_shares_between_the_users_behind_it(answers: dict[str, Advice])
     assert f"{single(answer, 'cake at 95 %'):.3g} Mbit/s" in said
 
 
+@pytest.mark.long
 def test_a_player_gets_no_words_for_downloads() -> None:
     answer = trying.advise(asked("cable", use="games"))
     assert (answer.label, "nat" in answer.down + answer.up) == ("cake at 95 %", False)
@@ -377,7 +392,7 @@ def test_the_household_has_the_same_traffic_whoever_is_seen(name: str, tmp_path:
 # --- what would change it --------------------------------------------------------------------------------------------
 
 
-def test_a_rate_that_is_not_there_lets_the_modem_fill(answers: dict[str, Advice]) -> None:
+def test_a_rate_that_is_not_there_lets_the_modem_fill(answers: Answers) -> None:
     doubt = answers["cable"].doubts[0]
     now, same, lower = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
     assert doubt.changes_answer
@@ -387,8 +402,8 @@ def test_a_rate_that_is_not_there_lets_the_modem_fill(answers: dict[str, Advice]
     assert f"Type {int(rates[0] * 0.85)}kbit and {int(rates[1] * 0.85)}kbit then" in doubt.then
 
 
-def test_each_doubt_says_what_it_measured(answers: dict[str, Advice]) -> None:
-    for name, answer in answers.items():
+def test_each_doubt_says_what_it_measured(answers: Answers) -> None:
+    for name, answer in ((name, answers[name]) for name in DAILY):
         assert len(answer.doubts) >= 2, name
         for doubt in answer.doubts:
             pings = [one.means["ping_rtt_p95_ms"].mean for one in doubt.tried]
@@ -399,21 +414,22 @@ def test_each_doubt_says_what_it_measured(answers: dict[str, Advice]) -> None:
             assert any(one in doubt.then for one in rounded), (doubt.what, doubt.then, pings)
 
 
-def test_on_its_own_port_a_router_needs_no_shaper(answers: dict[str, Advice]) -> None:
+def test_on_its_own_port_a_router_needs_no_shaper(answers: Answers) -> None:
     (doubt,) = (one for one in answers["fibre"].doubts if "own port" in one.what)
     plain, shaped = doubt.tried
     assert plain.means["goodput_mbps"].mean > shaped.means["goodput_mbps"].mean
     assert plain.means["ping_rtt_p95_ms"].mean < 1.1 * shaped.means["ping_rtt_p95_ms"].mean
 
 
-def test_a_slow_wifi_is_out_of_reach(answers: dict[str, Advice]) -> None:
+def test_a_slow_wifi_is_out_of_reach(answers: Answers) -> None:
     doubt = answers["fibre"].doubts[-1]
     fifo, own = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
     assert "Wi-Fi" in doubt.what
     assert fifo > 3 * own, "the access point's FIFO is the bottleneck, whatever the router's line is"
 
 
-def test_a_radio_s_answer_names_the_program_that_follows_the_delay(answers: dict[str, Advice]) -> None:
+@pytest.mark.long
+def test_a_radio_s_answer_names_the_program_that_follows_the_delay(answers: Answers) -> None:
     """Nobody can set one rate for a radio. Whether a program is better is measured, too."""
     for name in RADIO:
         (doubt,) = (one for one in answers[name].doubts if "cake-autorate" in one.what)
@@ -438,7 +454,7 @@ def test_a_radio_s_answer_names_the_program_that_follows_the_delay(answers: dict
         )
 
 
-def test_wifi_is_the_drivers(answers: dict[str, Advice]) -> None:
+def test_wifi_is_the_drivers(answers: Answers) -> None:
     answer = answers["wifi"]
     assert [one.label.split()[0] for one in answer.tried] == ["pfifo", "fq_codel", "the"]
     assert answer.down in ("mac80211", "fq_codel")
@@ -453,7 +469,7 @@ def shown(advice: Advice, capsys: pytest.CaptureFixture[str], **asked: Any) -> s
 
 
 def test_an_answer_that_the_seeds_do_not_support_has_no_recipe(
-    answers: dict[str, Advice], capsys: pytest.CaptureFixture[str]
+    answers: Answers, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Otherwise a gain of 3 ± 8 points would be read as an order to type something."""
     sure = answers["dsl"]
@@ -471,7 +487,7 @@ def test_an_answer_that_the_seeds_do_not_support_has_no_recipe(
     assert f"With `{sure.tried[1].up}` up and " in said, "to type nothing is not sure either"
 
 
-def test_changes_that_the_seeds_do_not_tell_apart_are_no_gain(answers: dict[str, Advice]) -> None:
+def test_changes_that_the_seeds_do_not_tell_apart_are_no_gain(answers: Answers) -> None:
     sure = answers["dsl"]
     worse = [replace(one, difference=Estimate(one.difference.mean, 1e9, 3)) for one in sure.changes]
     assert [row[-1] for row in show.changes(replace(sure, changes=worse)).rows] == ["not told apart"] * len(worse)
@@ -493,7 +509,7 @@ def test_changes_that_the_seeds_do_not_tell_apart_are_no_gain(answers: dict[str,
     ],
 )
 def test_the_finding_says_what_the_lines_cost(
-    down: tuple[float, float, float], up: tuple[float, float, float], said: str, answers: dict[str, Advice]
+    down: tuple[float, float, float], up: tuple[float, float, float], said: str, answers: Answers
 ) -> None:
     sure = answers["dsl"]
     rates = {
@@ -511,9 +527,9 @@ def test_the_finding_says_what_the_lines_cost(
 # --- what is shown ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", daily(LINKS))
 def test_the_answer_fits_80_columns_and_begins_with_the_finding(
-    name: str, answers: dict[str, Advice], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    name: str, answers: Answers, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Now and then stand side by side, and neither a command nor the page's address is longer than a line."""
     monkeypatch.setenv("COLUMNS", "80")
@@ -579,10 +595,10 @@ def test_out_writes_a_report_that_repeats(goodqueue: Callable[..., Result], here
 
 @pytest.mark.parametrize("has_matplotlib", [True, False])
 def test_the_page_is_made_of_the_parts_of_the_answer(
-    has_matplotlib: bool, answers: dict[str, Advice], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    has_matplotlib: bool, answers: Answers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The picture has now beside then, and the letters. Without matplotlib the page has all the rest."""
-    monkeypatch.setattr(extras, "is_there", lambda _: has_matplotlib)
+    monkeypatch.setattr(extras, "has", lambda _: has_matplotlib)
     answer = answers["fibre"]
     written = of(answer, Advise(down="40mbit", up="20mbit", link="ethernet"))
     assert pages.write(tmp_path, written, "advise", "goodqueue advise", lambda _: None) is None
@@ -625,8 +641,8 @@ def test_the_address_is_the_one_that_the_page_s_test_opens() -> None:
     assert page.of(one, now, fair, lengths.short(one)) == held.read_text(encoding="utf-8").strip()
 
 
-@pytest.mark.parametrize("name", LINKS)
-def test_the_address_holds_what_was_measured(name: str, answers: dict[str, Advice]) -> None:
+@pytest.mark.parametrize("name", daily(LINKS))
+def test_the_address_holds_what_was_measured(name: str, answers: Answers) -> None:
     """Read as web/src/address.ts does, it is the scenario of the first seed, and the lines of both directions."""
     answer = answers[name]
     if name in RADIO:
@@ -669,7 +685,8 @@ def test_an_address_does_not_turn_text_into_another_value(leaf: Any, written: st
     assert address.address({"key": {"of": leaf}}, []) == f"http://localhost:8289/#key.of={written}"
 
 
-def test_linux_cannot_be_asked_of_a_radio(answers: dict[str, Advice], goodqueue: Callable[..., Result]) -> None:
+@pytest.mark.long
+def test_linux_cannot_be_asked_of_a_radio(answers: Answers, goodqueue: Callable[..., Result]) -> None:
     out = goodqueue("advise", *LINKS["wifi"].split(), "--quick", "--seeds", "2", "--verify").out
     (line,) = (line for line in " ".join(out.split()).split("Not checked on Linux: ")[1:])
     assert "stations compete" in line
@@ -677,6 +694,7 @@ def test_linux_cannot_be_asked_of_a_radio(answers: dict[str, Advice], goodqueue:
         assert "delivery opportunities" in checking.checked(answers[name], lambda _: None).kernel
 
 
+@pytest.mark.long
 def test_a_trace_of_the_users_gives_the_rate(goodqueue: Callable[..., Result], here: Path) -> None:
     made = goodqueue("generate", "lte", "--mean", "20mbit", "--length", "20s", "--out", "my.mahimahi").out
     mean = float(made.split(" Mbit/s on average")[0].split()[-1])
@@ -726,6 +744,7 @@ def test_a_measurement_says_what_the_link_is(real: str) -> None:
     assert 0.07 < found.buffer_s <= 0.15, "a FIFO of 150 ms that CUBIC fills and drains"
 
 
+@pytest.mark.long
 def test_a_measurement_of_one_direction_leaves_the_other_to_be_said(
     tmp_path: Path, goodqueue: Callable[..., Result]
 ) -> None:

@@ -95,6 +95,6 @@ def test_a_hosts_goodput_is_that_of_its_flows_together() -> None:
     seen = Sightings({}, {}, {"down": packets}, journeys)
     measuring = measure._Measuring(mock.Mock(), asked, plan, {}, seen)
     (alice,) = measuring._hosts("host")
-    assert (alice["name"], alice["flows"], alice["loss_percent"]) == ("alice", 2, 0.0)
+    assert (alice["name"], alice["flows"], alice["loss_percent"]) == ("alice", 2, None)
     assert alice["goodput_mbps"] == {"down": 1.0, "up": None}, "2 Mbit in 2 s"
     assert measuring._hosts("server") == []

@@ -306,7 +306,7 @@ impl Application for Isochronous {
         }
     }
 
-    /// Packets at fixed times have no end. What was lost on the way has a number of its own.
+    /// Returns whether it never started. Packets at fixed times have no end, and what was lost has its own number.
     fn undone(&self) -> Undone {
         Undone::of_one(self.next > 0, self.has_come, false)
     }

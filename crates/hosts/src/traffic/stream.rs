@@ -256,7 +256,7 @@ impl Application for Stream {
         }))
     }
 
-    /// A stream has no end of its own.
+    /// Returns whether it never started. A stream has no end of its own.
     fn undone(&self) -> Undone {
         Undone::of_one(self.asked.is_some(), self.arrived > 0, false)
     }

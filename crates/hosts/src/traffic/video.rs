@@ -375,7 +375,7 @@ impl Application for Video {
         }))
     }
 
-    /// A video without a `length` has no end of its own.
+    /// Returns what of it is undone. A video without a `length` has no end of its own.
     fn undone(&self) -> Undone {
         Undone::of_one(self.socket.is_some(), self.start.is_some(), self.has_length && !self.is_whole)
     }

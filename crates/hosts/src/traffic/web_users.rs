@@ -486,7 +486,7 @@ impl Application for WebUsers {
         Some(Arc::new(self.tally.result()))
     }
 
-    /// Its things are pages. A page has not started if nothing has come to its user, of this page or of another.
+    /// Counts the pages. A page has not started if nothing has come to its user, of this page or of another.
     fn undone(&self) -> Undone {
         let waiting = self.users.iter().filter(|user| user.page.is_some());
         let (begun, new): (Vec<&User>, Vec<&User>) = waiting.partition(|user| user.has_come);

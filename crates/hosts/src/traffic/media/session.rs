@@ -263,7 +263,7 @@ impl Application for Session {
         }))
     }
 
-    /// Media have no end. What was lost on the way has a number of its own.
+    /// Returns whether it never started. Media have no end, and what was lost on the way has its own number.
     fn undone(&self) -> Undone {
         Undone::of_one(self.transit.has_sent(), self.transit.has_come, false)
     }
