@@ -219,7 +219,7 @@ impl Application for Rr {
         }))
     }
 
-    /// Counts the exchanges. Without an answer to the handshake the first exchange waits, too, even if there is no `repeat`.
+    /// Counts the exchanges. Without an answer to the handshake the first one waits, too, even without `repeat`.
     fn undone(&self) -> Undone {
         let first = u64::from(self.asked == 0 && self.socket.is_some());
         let waiting = (self.left.unwrap_or(0) + self.skipped).max(first);
