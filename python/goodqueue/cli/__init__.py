@@ -80,8 +80,8 @@ GROUPS = {
 }
 """The verbs in their groups, in the order of --help: a question (``MODULE:CLASS``), or a function beside this file.
 
-A verb is a question if it finds something out about queues and paths: that is an answer, which each face shows. The
-others find out nothing about them: they draw, serve or list what is there, convert files, or are about this machine.
+A verb is a question if it has an answer that several faces can show. The others act: they serve a page, write a file
+that somebody edits or reads next, or are about this machine.
 """
 
 VERBS = {name: where for verbs in GROUPS.values() for name, where in verbs.items()}
