@@ -62,7 +62,7 @@ LINKS = {
     "wifi": "--down 20mbit --link wifi",
 }
 RADIO = ("lte", "5g")
-DAILY = ("cable", "dsl", "fibre", "wifi")
+DAILY = ("cable", "dsl", "wifi")
 """The links that `make test` asks about. An answer takes seconds."""
 WIRED = ("cable", "dsl", "vdsl", "fibre", "satellite")
 
@@ -414,6 +414,7 @@ def test_each_doubt_says_what_it_measured(answers: Answers) -> None:
             assert any(one in doubt.then for one in rounded), (doubt.what, doubt.then, pings)
 
 
+@pytest.mark.long
 def test_on_its_own_port_a_router_needs_no_shaper(answers: Answers) -> None:
     (doubt,) = (one for one in answers["fibre"].doubts if "own port" in one.what)
     plain, shaped = doubt.tried
@@ -421,6 +422,7 @@ def test_on_its_own_port_a_router_needs_no_shaper(answers: Answers) -> None:
     assert plain.means["ping_rtt_p95_ms"].mean < 1.1 * shaped.means["ping_rtt_p95_ms"].mean
 
 
+@pytest.mark.long
 def test_a_slow_wifi_is_out_of_reach(answers: Answers) -> None:
     doubt = answers["fibre"].doubts[-1]
     fifo, own = (one.means["ping_rtt_p95_ms"].mean for one in doubt.tried)
@@ -599,7 +601,7 @@ def test_the_page_is_made_of_the_parts_of_the_answer(
 ) -> None:
     """The picture has now beside then, and the letters. Without matplotlib the page has all the rest."""
     monkeypatch.setattr(extras, "has", lambda _: has_matplotlib)
-    answer = answers["fibre"]
+    answer = answers["cable"]
     written = of(answer, Advise(down="40mbit", up="20mbit", link="ethernet"))
     assert pages.write(tmp_path, written, "advise", "goodqueue advise", lambda _: None) is None
     html = (tmp_path / "report.html").read_text(encoding="utf-8")
@@ -873,6 +875,7 @@ def test_bad_input_is_one_line(words: str, said: str, goodqueue: Callable[..., R
 # --- from Python -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_python_has_the_same_answer(goodqueue: Callable[..., Result]) -> None:
     words = LINKS["dsl"].split()
     theirs = json.loads(goodqueue("advise", *words, "--quick", "--json").out)

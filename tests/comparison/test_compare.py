@@ -188,6 +188,7 @@ def test_the_written_scenario_runs_again(written: Path) -> None:
     assert again.entries[0].texts[0] == (written / "records.jsonl").read_text(encoding="utf-8").splitlines()[6]
 
 
+@pytest.mark.long
 def test_figures_leave_matplotlib_as_it_was(comparison: Comparison) -> None:
     import matplotlib as mpl
 

@@ -150,7 +150,7 @@ def runnable() -> list[str]:
     [
         # These draw, write a trace, or try many lines.
         pytest.param(line, marks=pytest.mark.long)
-        if line.startswith("advise") or "--out report" in line or "--trace" in line
+        if line.startswith("advise") or " --out " in line or "--trace" in line
         else line
         for line in runnable()
     ],

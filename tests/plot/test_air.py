@@ -99,8 +99,8 @@ def captured(goodqueue: Command, name: str, *arguments: str) -> Any:
     ("name", "options"),
     [
         ("cell.toml", []),
-        ("cell.toml", ["--set", "bottleneck.wifi.rts=true"]),
-        ("legacy.toml", ["--set", "bottleneck.wifi.protection=true"]),
+        pytest.param("cell.toml", ["--set", "bottleneck.wifi.rts=true"], marks=pytest.mark.long),
+        pytest.param("legacy.toml", ["--set", "bottleneck.wifi.protection=true"], marks=pytest.mark.long),
         (
             "legacy.toml",
             [*OF_B],

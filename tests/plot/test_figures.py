@@ -45,6 +45,7 @@ def test_matplotlib_says_nothing(record: Record, recwarn: pytest.WarningsRecorde
     assert [str(one.message) for one in recwarn.list] == []
 
 
+@pytest.mark.long
 def test_codel_has_one_colour_in_every_figure(record: Record, comparison: Comparison) -> None:
     groups = [made(record, "pfifo", 3.0), made(record, "codel"), made(record, "sfq", 1.5)]
     for kind in ("ellipse", "cdf", "time", "box", "bar", "jain"):

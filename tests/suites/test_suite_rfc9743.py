@@ -82,6 +82,7 @@ def _verdicts(suite: Suite, named: Sequence[str], only: Sequence[str]) -> Mappin
     return {row.row.section: {name: row.verdict(name) for name in named} for row in done.rows}
 
 
+@pytest.mark.long
 def test_verdicts_are_those_that_the_field_knows(suite: Suite) -> None:
     """Guards against verdicts that contradict what the field knows.
 

@@ -3,6 +3,7 @@
 
 mod text;
 
+use super::line::line_through;
 use goodqueue_units::{Stream, parse};
 use std::marker::PhantomData;
 
@@ -172,14 +173,6 @@ impl Shape {
 /// Returns [`line_through`] at `x` between the first and the last point; beyond them, the value of the nearest point.
 fn within(points: &[(f64, f64)], x: f64) -> f64 {
     line_through(points, x.clamp(points[0].0, points[points.len() - 1].0))
-}
-
-/// Returns the value at `x` of the lines between two or more `points`, whose x ascends. The first and the last line
-/// continue beyond the ends.
-pub(crate) fn line_through(points: &[(f64, f64)], x: f64) -> f64 {
-    let place = points.partition_point(|&(known, _)| known <= x).clamp(1, points.len() - 1);
-    let ((x0, y0), (x1, y1)) = (points[place - 1], points[place]);
-    y0 + (x - x0) / (x1 - x0) * (y1 - y0)
 }
 
 /// Returns a standard normal variate (Box and Muller 1958).

@@ -2,21 +2,24 @@
 //!
 //! Scenarios, hops and traffic use this room. It knows none of them.
 
+#[cfg(feature = "complete")]
 mod draws;
 mod dscp;
 mod ecn;
 mod key;
+mod line;
 mod percent;
 mod text;
 mod values;
 
-pub(crate) use draws::line_through;
+#[cfg(feature = "complete")]
 pub use draws::{Bytes, Count, Draws, Scale, Seconds, Unit};
 pub use dscp::Dscp;
 pub use ecn::{Codepoint, EcnAsked};
 #[cfg(feature = "reference")]
 pub use key::KeyDoc;
 pub use key::{AnyKey, Key, Quantity, Result, Table, describe, no_such_word, refuse};
+pub(crate) use line::line_through;
 pub use percent::{Percent, percent, share};
 pub use serde_json::Value as Json;
 pub use text::{RateText, Size, Span};

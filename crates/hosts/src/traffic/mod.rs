@@ -5,6 +5,7 @@
 //! (`isochronous`); endpoints of another package (`quic`); or a name for flows of other kinds (`flent`).
 
 pub mod application;
+#[cfg(feature = "complete")]
 mod by_socket;
 pub mod flent;
 pub mod isochronous;
@@ -33,8 +34,8 @@ macro_rules! kinds {
 }
 
 kinds!(
-    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime, web_users;
-    complete tmix, video, rpm, quic;
+    bulk, transfer, rr, stream, cbr, ping, voip, media, page, packmime;
+    complete web_users, tmix, video, rpm, quic;
     flent::RRUL, flent::RRUL_BE, flent::TCP_NUP, flent::TCP_NDOWN
 );
 
