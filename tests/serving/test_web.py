@@ -34,6 +34,8 @@ ONLY_COMPLETE = {
     "7-evening-at-an-isp-0",
     "subscribers",
     "video",
+    "web-users",
+    "case-v",
     "cc-c4",
     "qdisc-cake_mq",
     "qdisc-netem",
