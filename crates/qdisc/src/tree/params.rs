@@ -216,11 +216,6 @@ impl Scheduler {
         }
     }
 
-    /// Returns whether classes may have filters of their own.
-    pub(super) fn filters_classes(&self) -> bool {
-        matches!(self, Self::Htb { .. } | Self::Hfsc { .. })
-    }
-
     /// Returns the words that [`Scheduler::read`] reads, with the name.
     pub(super) fn words(&self) -> String {
         let list = |numbers: &[u32]| {

@@ -4,7 +4,7 @@
 //! sends each word as an attribute, and a later one replaces an earlier one. Linux then reads only those attributes
 //! that fit the protocols, and the others match everything.
 
-use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
+use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::{FLAGS, PORTS};
 use crate::tree::id::Id;
@@ -54,7 +54,7 @@ struct Sent {
 
 /// Returns a refusal by `tc` of the value of a word.
 fn illegal(word: &str, text: &str, accepted: &str) -> String {
-    by("tc", &format!("{word} {text:?}"), accepted, &format!("Illegal {word:?}"))
+    by_tc(&format!("{word} {text:?}"), accepted, &format!("Illegal {word:?}"))
 }
 
 /// Reads a number of at most `most` in a base.
@@ -95,16 +95,16 @@ impl Sent {
                     IP => {}
                     IPV6 => {
                         let said = format!("inet6 prefix is expected rather than {text:?}");
-                        return Err(by("tc", &found, accepted, &said));
+                        return Err(by_tc(&found, accepted, &said));
                     }
                     _ => return Err(illegal(word, text, accepted)),
                 }
                 if matches!(text, "any" | "default" | "all") {
-                    let said = "\"Numerical result out of range\"";
-                    return Err(by("Linux", &found, "an address, or flower without it", said));
+                    let said = "Numerical result out of range";
+                    return Err(by_linux(&found, "an address, or flower without it", said));
                 }
                 let said = format!("inet prefix is expected rather than {text:?}");
-                let (value, mask) = prefix(text, notes).ok_or_else(|| by("tc", &found, ADDRESS, &said))?;
+                let (value, mask) = prefix(text, notes).ok_or_else(|| by_tc(&found, ADDRESS, &said))?;
                 self.addresses[side].set(value, Some(mask));
             }
             "ip_tos" | "ip_ttl" => {
@@ -174,7 +174,7 @@ impl Sent {
             let (first, last) = port(first).zip(port(last)).ok_or_else(refused)?;
             if last <= first {
                 let said = "max value should be greater than min value";
-                return Err(by("tc", &format!("{word} {text:?}"), "a range as 1000-2000", said));
+                return Err(by_tc(&format!("{word} {text:?}"), "a range as 1000-2000", said));
             }
             self.ranges[side] = Some((first, last));
         } else {
@@ -313,5 +313,5 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
     }
     let key = sent.key(protocol, notes);
     let rule = Rule { any_of: key.any_of(), target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
-    Ok(Filter { rule, identity: Some(key.identity()), mask: key.mask() })
+    Ok(Filter { identity: key.identity(), mask: key.mask(), ..Filter::of(rule) })
 }
