@@ -2,7 +2,7 @@
 
 `python3 guest.py DEVICE IN OUT`: IN is a JSON list of scripts, each a list of commands without `tc` in front. Each script
 begins on a device without a qdisc and goes on after a refusal, as `tc -batch -force` does. OUT gets, per script, what
-was said of each command (an empty text: nothing, and it was taken) and the device's state afterwards.
+was said of each command that was refused (an empty text: it was taken), and the device's state afterwards.
 """
 
 import json
@@ -15,43 +15,41 @@ MARK = "mark-of-the-end"
 """A command that `tc` does not know: what it says of it stands behind what it says of the command before."""
 
 
-def tc(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(["tc", *words], capture_output=True, text=True, check=False)
+def carry_out(device: str, commands: list[str]) -> tuple[int, list[str], str]:
+    """Carries out commands on a device without a qdisc.
 
-
-def first_handle(device: str) -> int:
-    """The number of the next handle that Linux gives, as the count goes on from script to script."""
-    tc("qdisc", "add", "dev", device, "root", "pfifo")
-    found = re.search(r"pfifo ([0-9a-f]+):", tc("qdisc", "show", "dev", device).stdout)
-    tc("qdisc", "del", "dev", device, "root")
-    return int(found[1], 16) + 1 if found else 0
-
-
-def carry_out(commands: list[str]) -> list[str]:
-    """What `tc` says of each command. A command that ends `tc` itself, as a wrong number does, ends its own alone."""
+    Gives the next handle that Linux counts to, as the count goes on from script to script; the refusal of each command
+    (an empty text: it was taken); and what the device has then. A command that ends `tc` itself, as a wrong number does,
+    ends its own alone.
+    """
+    begin = [f"qdisc del dev {device} root", f"qdisc add dev {device} root pfifo", f"qdisc show dev {device}"]
+    end = [f"qdisc show dev {device}", f"class show dev {device}"]
+    rest = [*begin, begin[0], *commands, *end]
     said: list[str] = []
-    while len(said) < len(commands):
-        rest = commands[len(said) :]
+    shown = ""
+    while rest:
         lines = "".join(f"{command}\nqdisc {MARK}\n" for command in rest)
-        run = subprocess.run(["tc", "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False)
+        run = subprocess.run(["tc", "-d", "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False)
+        shown += run.stdout
         parts = re.split(rf'Command "{MARK}" is unknown[^\n]*\nCommand failed [^\n]*\n', run.stderr)
-        done = min(len(parts) - 1, len(rest))
-        said += parts[:done]
-        if done < len(rest):
+        done = parts[: min(len(parts) - 1, len(rest))]
+        said += [part if "Command failed" in part else "" for part in done]
+        rest = rest[len(done) :]
+        if rest:
             said.append(parts[-1] or f"tc ended with {run.returncode}")
-    return said
+            rest = rest[1:]
+    first, _, state = shown.partition("\n")
+    found = re.search(r"pfifo ([0-9a-f]+):", first)
+    return int(found[1], 16) + 1 if found else 0, said[4:-2], state
 
 
-def state(device: str) -> list[str]:
-    """The qdiscs, the classes, and the filters of each qdisc and class, as `tc` shows them."""
-    qdiscs = tc("-d", "qdisc", "show", "dev", device).stdout
-    classes = tc("-d", "class", "show", "dev", device).stdout
-    places = re.findall(r"^qdisc \S+ ([0-9a-f]+:)", qdiscs, re.M) + re.findall(r"^class \S+ (\S+)", classes, re.M)
-    lines = qdiscs.splitlines() + classes.splitlines()
-    for place in places:
-        shown = tc("filter", "show", "dev", device, "parent", place).stdout
-        lines += [f"[{place}] {line}" for line in shown.splitlines()]
-    return lines
+def filters(device: str, state: str) -> list[str]:
+    """The filters of each qdisc and class, as `tc` shows them. The line of another device stands between two of them."""
+    places = re.findall(r"^qdisc \S+ ([0-9a-f]+:)", state, re.M) + re.findall(r"^class h\S+ (\S+:\S+) ", state, re.M)
+    lines = "".join(f"filter show dev {device} parent {place}\nqdisc show dev lo\n" for place in places)
+    run = subprocess.run(["tc", "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False)
+    shown = re.split(r"^qdisc [^\n]*\n", run.stdout, flags=re.M)
+    return [f"[{place}] {line}" for place, text in zip(places, shown) for line in text.splitlines()]
 
 
 def main() -> None:
@@ -61,10 +59,11 @@ def main() -> None:
         jobs = json.load(file)
     with open(answers + ".part", "w", encoding="utf-8") as file:
         for commands in jobs:
-            tc("qdisc", "del", "dev", device, "root")
-            first = first_handle(device)
-            said = carry_out(commands)
-            file.write(json.dumps({"first": first, "said": said, "state": state(device)}) + "\n")
+            first, said, state = carry_out(device, commands)
+            lines = state.splitlines()
+            if any(command.startswith("filter") and not why for command, why in zip(commands, said, strict=True)):
+                lines += filters(device, state)
+            file.write(json.dumps({"first": first, "said": said, "state": lines}) + "\n")
             file.flush()
     os.replace(answers + ".part", answers)
 

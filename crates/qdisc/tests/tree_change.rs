@@ -252,7 +252,7 @@ fn what_linux_refuses_is_refused_with_its_words() {
             "class change dev eth0 classid 1:1 ets quantum 900",
             "Linux: \"Strict bands do not have a configurable quantum.\"",
         ),
-        (PRIO, "class change dev eth0 classid 1:1 prio", "tc: \"Qdisc \\\"prio\\\" is classless.\""),
+        (PRIO, "class change dev eth0 classid 1:1 prio", "tc: Qdisc \"prio\" is classless."),
     ] {
         let mut bench = Bench::new(tree);
         let before = bench.tree.args().to_string();

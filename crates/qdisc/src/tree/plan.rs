@@ -66,6 +66,8 @@ pub(super) struct Qdisc {
     /// How many qdiscs are above it.
     depth: usize,
     stab: Option<Args>,
+    /// The qdisc of the root class of `hfsc`, which no packet reaches.
+    of_root_class: Option<usize>,
     pub(super) what: What,
     /// The filters, by the class that has them (0: the qdisc itself) and by preference.
     pub(super) filters: BTreeMap<(u16, u32), Group>,

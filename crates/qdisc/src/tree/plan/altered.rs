@@ -9,7 +9,7 @@ use super::qdiscs::bands;
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, FRAME, Id, Inside, Node, Plan, Read, What};
 use crate::param::Args;
-use crate::tree::params::{self, Class, Scheduler, txqueuelen};
+use crate::tree::params::{Class, Scheduler, txqueuelen};
 use crate::tree::words::Line;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -67,11 +67,12 @@ impl Plan {
         let changed = match ASKED_ANEW.contains(&kind) {
             true => self.leaf_of(kind, words)?,
             false => {
-                let changed = args.changed(&line).map_err(|error| error.0)?;
-                refuse_if(kind == "fq_codel" && names(words, "flows"), || {
-                    by_linux("flows in a change of fq_codel", "fq_codel without flows", INVALID)
-                })?;
-                Arc::new(changed)
+                for (name, linux) in [("fq_codel", INVALID), ("fq_pie", "Number of flows cannot be changed.")] {
+                    refuse_if(kind == name && words.iter().any(|word| word == "flows"), || {
+                        by_linux(&format!("flows in a change of {name}"), &format!("{name} without flows"), linux)
+                    })?;
+                }
+                Arc::new(args.rewritten(&line).map_err(|error| error.0)?)
             }
         };
         let inside_after = match inside {
@@ -86,7 +87,8 @@ impl Plan {
             own.what = What::Leaf { args: changed.clone(), inside: inside_after };
         }
         let holds = matches!(inside, Inside::Qdisc(_)) || args.child().is_some();
-        Ok((Some(Set::Leaf { args: changed, holds }), line))
+        let fixed = args.check_fixed(&changed).err().map(|error| error.0);
+        Ok((Some(Set::Leaf { args: changed, holds, fixed }), line))
     }
 
     /// Changes a scheduler's own parameters.
@@ -139,18 +141,15 @@ impl Plan {
         &mut self,
         place: usize,
         (id, parent): (Id, Id),
-        kind: &str,
-        line: &mut Line<'_>,
+        asked: Class,
     ) -> Read<Effect> {
         let device = self.device.clone();
         let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         let handle = holder.handle;
         let What::Scheduler { own, classes } = &mut holder.what else { return Ok(Effect::Nothing) };
-        let (set, written) = if let Scheduler::Ets { .. } = own {
-            let quantum = params::ets_quantum(kind, line)?;
+        let (set, written) = if let Class::Ets(quantum) = asked {
             own.set_quantum(id, quantum)?
         } else {
-            let asked = own.class(kind, line)?;
             let Some(node) = classes.get_mut(&id.minor()) else {
                 return Err(format!(
                     "found a change of {id}, the root class of hfsc; accepted: of a class below"
@@ -165,11 +164,6 @@ impl Plan {
         };
         Ok(Effect::Set(place, set, format!("class change dev {device} classid {id} {written}")))
     }
-}
-
-/// Returns whether `words` have the word `name`.
-fn names(words: &[String], name: &str) -> bool {
-    words.iter().any(|word| word == name)
 }
 
 /// Sets what a command says of a class, and returns it with the command's words.

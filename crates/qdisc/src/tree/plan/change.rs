@@ -39,8 +39,9 @@ pub(in super::super) enum Set {
     Default(u16),
     /// The parameters of `prio` or `ets`, and the last class that went with the discipline of a command.
     Bands { asked: Scheduler, lost: Option<Id> },
-    /// The parameters of a discipline without classes, and whether it held another one.
-    Leaf { args: Arc<Args>, holds: bool },
+    /// The parameters of a discipline without classes, whether it held another one, and why one that runs cannot take
+    /// them.
+    Leaf { args: Arc<Args>, holds: bool, fixed: Option<String> },
 }
 
 impl Plan {
@@ -112,7 +113,8 @@ fn check(set: &Set) -> Read<()> {
             asked.bands(),
             lost.minor()
         )),
-        Set::Leaf { args, holds } => {
+        Set::Leaf { fixed: Some(why), .. } => Err(why.clone()),
+        Set::Leaf { args, holds, .. } => {
             let kind = args.spec.name;
             refuse_if(FORGETTING.contains(&kind), || {
                 format!(

@@ -5,36 +5,31 @@
 
 use super::head::{Head, Verb};
 use super::qdiscs::Classes;
-use super::refusal::{BUSY, EXISTS, INVALID, NO_ENTRY, UNSUPPORTED, by_linux, by_tc, refuse_if};
+use super::refusal::{BUSY, EXISTS, INVALID, NO_ENTRY, UNSUPPORTED, by_linux, refuse_if};
 use super::{Effect, Id, Node, Plan, Read, What};
 use crate::tree::htb::LEVELS;
 use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
 use alloc::format;
 
-/// Kinds of which `tc` reads the words of classes.
-const WITH_WORDS: [&str; 4] = ["htb", "hfsc", "drr", "ets"];
-
 impl Plan {
     /// Carries out `tc class add`, `change`, `replace` or `delete`.
     pub(super) fn modify_class(&mut self, verb: Verb, head: &Head<'_>, line: &mut Line<'_>) -> Read<Effect> {
-        if let Some(kind) = head.kind.filter(|kind| !WITH_WORDS.contains(kind)) {
-            let said = format!("Qdisc \"{kind}\" is classless.");
-            return Err(by_tc(&format!("a class of {kind}"), "a class of htb, hfsc, drr or ets", &said));
-        }
+        let is_alone = verb == Verb::Delete && head.kind.is_some_and(|kind| matches!(kind, "drr" | "ets"));
+        let asked = head.kind.filter(|_| !is_alone).map(|kind| Scheduler::class(kind, line)).transpose()?;
         let (place, id, parent) = self.class_of(head)?;
         let own = self.at(place);
         if id == Id::NONE || !own.has_class(id) {
             refuse_if(!verb.creates(), || by_linux(&format!("class {id}"), "a class of the tree", NO_ENTRY))?;
-            return self.make_class(place, (id, parent), head.kind, line);
+            return self.make_class(place, (id, parent), asked);
         }
         match verb {
             Verb::Add => Err(by_linux(&format!("class {id} twice"), "once", EXISTS)),
             Verb::Delete => self.delete_class(place, id),
             _ => {
                 self.refuse_kind(place, id)?;
-                let kind = head.kind.ok_or_else(|| no_words(own.name()))?;
-                self.change_class(place, (id, parent), kind, line)
+                let asked = self.fitting(place, asked)?;
+                self.change_class(place, (id, parent), asked)
             }
         }
     }
@@ -89,16 +84,15 @@ impl Plan {
         &mut self,
         place: usize,
         (id, parent): (Id, Id),
-        kind: Option<&str>,
-        line: &mut Line<'_>,
+        asked: Option<Class>,
     ) -> Read<Effect> {
         self.refuse_kind(place, id)?;
+        let own = self.fitting(place, asked)?;
         let order = self.next_order();
         let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         let What::Scheduler { own: scheduler, classes } = &mut holder.what else {
             return Ok(Effect::Nothing);
         };
-        let own = scheduler.class(kind.ok_or_else(|| no_words(scheduler.name()))?, line)?;
         let above = match scheduler {
             Scheduler::Htb { .. } => above_htb(classes, id, parent)?,
             Scheduler::Hfsc { .. } => above_hfsc(classes, id, parent)?,
@@ -117,6 +111,24 @@ impl Plan {
             self.destroy(gone);
         }
         Ok(Effect::Structure)
+    }
+
+    /// Returns the words of a class, if they are those of its qdisc's kind.
+    fn fitting(&self, place: usize, asked: Option<Class>) -> Read<Class> {
+        let name = self.at(place).name();
+        let asked = asked.ok_or_else(|| {
+            let linux = if name == "drr" { "DRR options are required for this operation." } else { INVALID };
+            by_linux("a class without a kind", &format!("{name} and its words"), linux)
+        })?;
+        let kind = match asked {
+            Class::Htb(_) => "htb",
+            Class::Hfsc(_) => "hfsc",
+            Class::Drr(_) => "drr",
+            Class::Ets(_) | Class::Band => "ets",
+        };
+        // Linux reads the numbers of one kind as those of another.
+        refuse_if(kind != name, || format!("found a class of {kind:?}; accepted: {name}, as its qdisc"))?;
+        Ok(asked)
     }
 
     fn delete_class(&mut self, place: usize, id: Id) -> Read<Effect> {
@@ -156,11 +168,6 @@ impl Plan {
         }
         Ok(Effect::Structure)
     }
-}
-
-fn no_words(name: &str) -> alloc::string::String {
-    let linux = if name == "drr" { "DRR options are required for this operation." } else { INVALID };
-    by_linux("a class without a kind", &format!("{name} and its words"), linux)
 }
 
 /// Returns the class above a new one of `htb` (`htb_change_class`). A class whose parent is missing is a root class.

@@ -41,6 +41,9 @@ impl Qdisc {
     /// Returns the discipline of a class that is there, if a command gave it one and the class is a leaf.
     fn leaf(&self, id: Id) -> Option<usize> {
         match &self.what {
+            What::Scheduler { own, classes } if own.name() == "hfsc" && id.minor() == 0 => {
+                self.of_root_class.filter(|_| classes.is_empty())
+            }
             What::Scheduler { classes, .. } => {
                 classes.get(&id.minor()).filter(|node| node.level == 0).and_then(|node| node.qdisc)
             }
@@ -120,7 +123,7 @@ impl Plan {
     fn insert(&mut self, handle: Id, parent: Id, depth: usize, what: What, stab: Option<Args>) -> usize {
         let place = self.next_order();
         let (filters, tables) = Default::default();
-        self.qdiscs.insert(place, Qdisc { handle, parent, depth, stab, what, filters, tables });
+        self.qdiscs.insert(place, Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, tables });
         self.majors.insert(handle.major(), place);
         place
     }
@@ -131,12 +134,8 @@ impl Plan {
         refuse_if(classes.get(&id.minor()).is_some_and(|node| node.level > 0), || {
             by_linux(&format!("parent {id}, which has classes below it"), "a leaf", INVALID)
         })?;
-        let is_root_of_hfsc = own.name() == "hfsc" && id.minor() == 0;
-        refuse_if(is_root_of_hfsc && !classes.is_empty(), || {
+        refuse_if(own.name() == "hfsc" && id.minor() == 0 && !classes.is_empty(), || {
             by_linux(&format!("parent {id}, which has classes below it"), "a class of hfsc", INVALID)
-        })?;
-        refuse_if(is_root_of_hfsc, || {
-            format!("found parent {id}, the root class of hfsc; accepted: one of its classes")
         })
     }
 
@@ -144,8 +143,11 @@ impl Plan {
     pub(super) fn graft(&mut self, holder: usize, id: Id, place: Option<usize>) -> Read<()> {
         self.check_leaf(holder, id)?;
         let Some(own) = self.qdiscs.get_mut(&holder) else { return Ok(()) };
-        let is_netem = own.name() == "netem";
+        let (is_netem, is_hfsc) = (own.name() == "netem", own.name() == "hfsc");
         let before = match &mut own.what {
+            What::Scheduler { .. } if is_hfsc && id.minor() == 0 => {
+                core::mem::replace(&mut own.of_root_class, place)
+            }
             What::Scheduler { classes, .. } => {
                 classes.get_mut(&id.minor()).and_then(|node| core::mem::replace(&mut node.qdisc, place))
             }
@@ -183,7 +185,9 @@ impl Qdisc {
     /// Returns the places of the qdiscs that its classes have.
     pub(super) fn children(&self) -> Vec<usize> {
         match &self.what {
-            What::Scheduler { classes, .. } => classes.values().filter_map(|node| node.qdisc).collect(),
+            What::Scheduler { classes, .. } => {
+                self.of_root_class.into_iter().chain(classes.values().filter_map(|node| node.qdisc)).collect()
+            }
             What::Leaf { inside: Inside::Qdisc(at), .. } => alloc::vec![*at],
             What::Leaf { .. } => Vec::new(),
         }

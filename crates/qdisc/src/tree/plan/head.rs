@@ -121,8 +121,9 @@ impl<'a> Head<'a> {
         Ok(())
     }
 
-    fn read_class(&mut self, word: &str, text: &'a str) -> Read<()> {
+    fn read_class(&mut self, object: Object, word: &str, text: &'a str) -> Read<()> {
         let said = match word {
+            "parent" if object == Object::Filter => format!("argument {text:?} is wrong: Invalid parent ID"),
             "parent" => format!("argument {text:?} is wrong: invalid parent ID"),
             _ => format!("argument {text:?} is wrong: invalid class ID"),
         };
@@ -141,7 +142,7 @@ impl Plan {
             match (object, word) {
                 (_, "dev") => self.device(line)?,
                 (_, "root") => Head::once(&mut head.parent, Id::ROOT, "parent", "root")?,
-                (_, "parent") => head.read_class("parent", line.value("parent")?)?,
+                (_, "parent") => head.read_class(object, "parent", line.value("parent")?)?,
                 (Qdisc, "handle") => {
                     let text = line.value("handle")?;
                     let said = format!("argument {text:?} is wrong: invalid qdisc ID");
@@ -157,7 +158,7 @@ impl Plan {
                         "found {word}; accepted: qdiscs that queue packets, and their filters"
                     ));
                 }
-                (Class, "classid") => head.read_class("classid", line.value("classid")?)?,
+                (Class, "classid") => head.read_class(object, "classid", line.value("classid")?)?,
                 (Class, "handle") => {
                     let said = "Error: try \"classid\" instead of \"handle\"";
                     return Err(by_tc("handle of a class", "classid", said));

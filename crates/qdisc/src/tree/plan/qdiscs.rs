@@ -4,7 +4,7 @@
 
 use super::head::{Head, Verb};
 use super::refusal::{by_linux, by_tc, refuse_if};
-use super::{Effect, FRAME, Id, Inside, Node, Plan, Read, What};
+use super::{Effect, FRAME, Id, Inside, Node, Plan, Qdisc, Read, What};
 use crate::param::{Args, Value};
 use crate::registry::parse_inner;
 use crate::tree::params::{Class, Scheduler, txqueuelen};
@@ -28,6 +28,8 @@ impl Plan {
     pub(super) fn modify_qdisc(&mut self, verb: Verb, head: Head<'_>, line: &mut Line<'_>) -> Read<Effect> {
         let words: Vec<String> = line.rest().to_vec();
         let (parent, handle) = (head.parent, head.id);
+        // tc reads all words before Linux sees any.
+        let read = head.kind.map(|kind| self.discipline(kind, &words)).transpose()?;
         let holder = match parent {
             Id::NONE | Id::ROOT => None,
             _ => Some(self.find(parent).ok_or_else(|| {
@@ -38,10 +40,8 @@ impl Plan {
         match self.aim(verb, &head, holder)? {
             Aim::There(place) => self.change_qdisc(place, head.kind, &words, head.stab),
             Aim::Missing => {
-                let what = match head.kind {
-                    Some(kind) => self.discipline(kind, &words)?,
-                    None => return Err(by_linux("no kind", "a qdisc", "Specified qdisc kind is unknown.")),
-                };
+                let unknown = || by_linux("no kind", "a qdisc", "Specified qdisc kind is unknown.");
+                let what = read.ok_or_else(unknown)?;
                 self.create((holder, parent), handle, what, head.stab)?;
                 Ok(Effect::Structure)
             }
@@ -183,7 +183,7 @@ impl Plan {
                 "Invalid handle.",
             ));
         }
-        let name = own.map_or_else(|| self.name_without_command(holder), super::Qdisc::name);
+        let name = own.map_or_else(|| self.name_without_command(holder), Qdisc::name);
         if let Some(kind) = kind.filter(|kind| *kind != name) {
             return Err(by_linux(&format!("{kind}, where {name} is"), name, "Invalid qdisc name."));
         }

@@ -65,6 +65,7 @@ impl Plan {
         let mut kept = Vec::new();
         for qdisc in self.qdiscs.values() {
             let What::Scheduler { classes, .. } = &qdisc.what else { continue };
+            kept.extend(qdisc.of_root_class);
             kept.extend(classes.values().filter(|node| node.level > 0).filter_map(|node| node.qdisc));
         }
         let mut at = 0;

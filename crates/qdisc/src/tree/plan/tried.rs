@@ -70,6 +70,10 @@ impl Plan {
         if let What::Scheduler { classes, .. } = &own.what {
             let mut classes: Vec<(&u16, &Node)> = classes.iter().collect();
             classes.sort_by_key(|(_, node)| node.order);
+            if let Some(at) = own.of_root_class {
+                below.retain(|other| *other != at);
+                self.write(at, to);
+            }
             for (minor, node) in classes.into_iter().filter(|(_, node)| !matches!(node.own, Class::Band)) {
                 let parent = match (node.parent, &node.own) {
                     (None, Class::Htb(_)) => "root".to_string(),
