@@ -8,7 +8,7 @@ use super::drr::Drr;
 use super::hfsc::{self, Hfsc};
 use super::htb::{self, Htb};
 use super::id::Id;
-use super::leaf::{Leaf, Pattern};
+use super::leaf::{Filters, Leaf, Pattern};
 use super::params::{self, Class, QUANTUM, RATE, Scheduler};
 use super::plan::{self, Plan, What};
 use super::rounds::QUANTA;
@@ -46,7 +46,11 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    fn leaf<P: Packet>(&mut self, args: &Arc<Args>) -> Result<Child<P>, Error> {
+    fn leaf<P: Packet>(
+        &mut self,
+        args: &Arc<Args>,
+        filters: Option<Arc<Filters>>,
+    ) -> Result<Child<P>, Error> {
         let address = Arc::as_ptr(args) as usize;
         let pattern = match self.patterns.get(&address) {
             Some((_, known)) => known.clone(),
@@ -57,7 +61,7 @@ impl Builder<'_> {
                 made
             }
         };
-        Ok(Child::new(Node::Leaf(Leaf::new(pattern))))
+        Ok(Child::new(Node::Leaf(Leaf::new(pattern, filters))))
     }
 
     /// Builds the discipline that a class has: that of a command, or a `pfifo`.
@@ -72,13 +76,15 @@ impl Builder<'_> {
                 self.pfifo.insert(made).clone()
             }
         };
-        self.leaf(&pfifo)
+        self.leaf(&pfifo, None)
     }
 
     fn qdisc<P: Packet>(&mut self, at: usize) -> Result<Child<P>, Error> {
         let qdisc = &self.plan.qdiscs[&at];
         if let Some(args) = self.plan.held(at) {
-            return self.leaf(&args);
+            let chain = Chain::new(plan::rules(qdisc, 0).into_iter());
+            let filters = Filters { handle: qdisc.handle, chain };
+            return self.leaf(&args, (!qdisc.filters.is_empty()).then(|| Arc::new(filters)));
         }
         let What::Scheduler { own, classes } = &qdisc.what else { return self.below(None) };
         let handle = qdisc.handle;

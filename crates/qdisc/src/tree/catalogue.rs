@@ -187,7 +187,10 @@ mod tests {
             listed.sort_unstable();
             known.sort_unstable();
             let is_ets = one.name == "ets"; // a command sets the quantum of a band, and makes none
-            assert!(listed == known || is_ets || own.is_empty() && refused.contains("classless"), "{refused}");
+            assert!(
+                listed == known || is_ets || own.is_empty() && refused.contains("classless"),
+                "{refused}"
+            );
         }
     }
 

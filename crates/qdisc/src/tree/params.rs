@@ -127,8 +127,6 @@ impl Scheduler {
                         _ => return Err(unknown("prio", word, "bands, priomap")),
                     }
                 }
-                check_prio("bands", bands, (2, MOST_BANDS))?;
-                priomap.iter().try_for_each(|band| check_prio("priomap", *band, (0, bands - 1)))?;
                 Self::Prio { bands, priomap }
             }
             _ => return Ok(None),
@@ -196,6 +194,19 @@ impl Scheduler {
         Ok(Self::Ets { strict, quanta: quanta.collect(), priomap })
     }
 
+    /// Refuses what Linux refuses of words that `tc` has taken (`prio_tune`).
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self::Prio { bands, priomap } = self else { return Ok(()) };
+        let refused = |what: &str, found: u32, accepted: &str| {
+            Err(by_linux(&format!("prio {what} {found}"), accepted, "Invalid argument"))
+        };
+        match priomap.iter().find(|band| *band >= bands) {
+            _ if !(2..=MOST_BANDS).contains(bands) => refused("bands", *bands, "2 to 16"),
+            Some(band) => refused("priomap", *band, &format!("0 to {}", bands - 1)),
+            None => Ok(()),
+        }
+    }
+
     /// Returns the name of the discipline.
     pub(super) const fn name(&self) -> &'static str {
         match self {
@@ -251,7 +262,11 @@ impl Scheduler {
             "htb" => {
                 let args = Args::parse(&HTB_CLASS, &line.rest().join(" ")).map_err(|error| error.0)?;
                 if !args.is_given("rate") {
-                    return Err(by_tc("a class of htb without rate", "rate and a rate", "\"rate\" is required."));
+                    return Err(by_tc(
+                        "a class of htb without rate",
+                        "rate and a rate",
+                        "\"rate\" is required.",
+                    ));
                 }
                 Ok(Class::Htb(args))
             }
@@ -313,14 +328,6 @@ fn check(what: &str, found: u32, (least, most): (u32, u32)) -> Result<(), String
     } else {
         Err(format!("{what}: found {found}; accepted: {least} to {most}"))
     }
-}
-
-/// Refuses what `prio_tune` refuses.
-fn check_prio(what: &str, found: u32, (least, most): (u32, u32)) -> Result<(), String> {
-    if (least..=most).contains(&found) {
-        return Ok(());
-    }
-    Err(by_linux(&format!("prio {what} {found}"), &format!("{least} to {most}"), "Invalid argument"))
 }
 
 fn unknown(kind: &str, word: &str, accepted: &str) -> String {

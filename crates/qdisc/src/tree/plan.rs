@@ -202,7 +202,18 @@ impl Plan {
         let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
         let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
         filters.sort_by_key(|filter| filter.order);
-        filters.into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect()
+        let mut notes: Vec<String> =
+            filters.into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
+        for own in self.qdiscs.values().filter(|own| !own.filters.is_empty()) {
+            if let What::Leaf { .. } = own.what {
+                let name = own.name();
+                notes.push(format!(
+                    "{name} {} drops packets that no filter of its own matches, as in Linux",
+                    own.handle
+                ));
+            }
+        }
+        notes
     }
 
     /// Returns the handle of the root.

@@ -45,6 +45,8 @@ struct Sent {
     tos: Attribute,
     ttl: Attribute,
     addresses: [Attribute; 2],
+    /// Addresses of IPv6, which no packet has here, with the lengths of their prefixes.
+    ipv6: [Option<([u32; 4], u32)>; 2],
     /// By the protocol that was the last one before the ports.
     ports: [[Attribute; 2]; 3],
     /// The first port and the last one.
@@ -94,6 +96,10 @@ impl Sent {
                 match protocol {
                     IP => {}
                     IPV6 => {
+                        if let Some(prefix) = super::u32::prefix6(text) {
+                            self.ipv6[side] = Some(prefix);
+                            return Ok(true);
+                        }
                         let said = format!("inet6 prefix is expected rather than {text:?}");
                         return Err(by_tc(&found, accepted, &said));
                     }
@@ -141,7 +147,7 @@ impl Sent {
         if !matches!(protocol, IP | IPV6) {
             return Err(refused("protocol ip in front of flower"));
         }
-        let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1)];
+        let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1), ("icmpv6", 58)];
         let named = names.iter().find(|(name, _)| name.starts_with(text)).map(|(_, number)| *number);
         let number = named.or_else(|| within(16, text, 0xff).map(|number| number as u8));
         let number = number.ok_or_else(|| refused("tcp, udp, icmp, sctp, or a hexadecimal number"))?;
@@ -185,7 +191,7 @@ impl Sent {
 
     /// Returns what Linux makes of the attributes (`fl_set_key`).
     fn key(&self, ethernet: u16, notes: &mut Vec<String>) -> Key {
-        let mut key = Key::default();
+        let mut key = Key { ipv6: self.ipv6, ..Key::default() };
         let protocol = self.protocol.unwrap_or(0);
         if ethernet != ALL {
             key.put(2, u32::from(protocol) << 16, self.protocol.map_or(0, |_| 0xff << 16));
@@ -238,6 +244,7 @@ struct Key {
     bits: Bits,
     /// Whether the addresses are those of IPv4, which Linux compares, too.
     has_addresses: bool,
+    ipv6: [Option<([u32; 4], u32)>; 2],
     ranges: [Option<(u32, u32)>; 2],
     /// Linux reads no addresses if it compares none of their bits, and then they are not those of IPv4.
     is_never: bool,
@@ -252,6 +259,7 @@ impl Key {
     fn mask(&self) -> Vec<u32> {
         let mut mask = self.bits.mask.to_vec();
         mask.push(u32::from(self.has_addresses));
+        mask.extend(self.ipv6.map(|prefix| prefix.map_or(u32::MAX, |(_, len)| len)));
         mask.extend(self.ranges.map(|range| range.map_or(0, |_| u32::MAX)));
         mask
     }
@@ -260,6 +268,7 @@ impl Key {
     fn identity(&self) -> Vec<u32> {
         let mut identity = self.mask();
         identity.extend(self.bits.value);
+        identity.extend(self.ipv6.iter().flatten().flat_map(|(address, _)| address));
         identity.extend(self.ranges.map(|range| range.map_or(0, |(first, last)| first << 16 | last)));
         identity
     }

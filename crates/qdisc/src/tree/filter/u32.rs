@@ -234,7 +234,7 @@ pub(super) fn handle_of(text: &str) -> Option<u32> {
 }
 
 /// Reads an IPv6 address with the length of its prefix.
-fn prefix6(text: &str) -> Option<([u32; 4], u32)> {
+pub(super) fn prefix6(text: &str) -> Option<([u32; 4], u32)> {
     if matches!(text, "any" | "default" | "all") {
         return Some(([0; 4], 0));
     }

@@ -67,9 +67,14 @@ impl Plan {
         let changed = match ASKED_ANEW.contains(&kind) {
             true => self.leaf_of(kind, words)?,
             false => {
-                for (name, linux) in [("fq_codel", INVALID), ("fq_pie", "Number of flows cannot be changed.")] {
+                for (name, linux) in [("fq_codel", INVALID), ("fq_pie", "Number of flows cannot be changed.")]
+                {
                     refuse_if(kind == name && words.iter().any(|word| word == "flows"), || {
-                        by_linux(&format!("flows in a change of {name}"), &format!("{name} without flows"), linux)
+                        by_linux(
+                            &format!("flows in a change of {name}"),
+                            &format!("{name} without flows"),
+                            linux,
+                        )
                     })?;
                 }
                 Arc::new(args.rewritten(&line).map_err(|error| error.0)?)
@@ -107,6 +112,7 @@ impl Plan {
                 "Change operation not supported by specified qdisc.",
             ));
         }
+        asked.check()?;
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok((None, kind.to_string())) };
         let handle = own.handle;
         let What::Scheduler { own, classes } = &mut own.what else { return Ok((None, kind.to_string())) };

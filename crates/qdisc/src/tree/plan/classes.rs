@@ -80,12 +80,7 @@ impl Plan {
     }
 
     /// Makes the class `id` below `parent`.
-    fn make_class(
-        &mut self,
-        place: usize,
-        (id, parent): (Id, Id),
-        asked: Option<Class>,
-    ) -> Read<Effect> {
+    fn make_class(&mut self, place: usize, (id, parent): (Id, Id), asked: Option<Class>) -> Read<Effect> {
         self.refuse_kind(place, id)?;
         let own = self.fitting(place, asked)?;
         let order = self.next_order();

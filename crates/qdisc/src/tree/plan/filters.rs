@@ -37,16 +37,31 @@ impl Plan {
             None if verb.creates() => ("all", filter::ALL),
             other => other.unwrap_or(("all", 0)),
         };
-        let (place, of) = self.block(head)?;
         let words = [&[kind.to_string()], line.rest()].concat();
         let mut notes = Vec::new();
-        let about = (self.at(place).handle.major(), number);
-        let read = filter::read(kind, head.handle, &mut Line::new(&words[1..]), about, &mut notes)?;
+        let of_qdisc = if head.parent == Id::NONE { self.root() } else { head.parent };
+        let about = (of_qdisc.major(), number);
+        let read = filter::read(kind, head.handle, &mut Line::new(&words[1..]), about, &mut notes);
+        if let Err(why) = &read
+            && !is_of_linux(why)
+        {
+            return Err(why.clone());
+        }
+        let (place, of) = self.block(head)?;
         let preference = self.preference(place, of, head.preference)?;
         let order = self.next_order();
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        let handle =
+            head.handle.map_or(Ok(0), |text| filter::handle(kind, text).map(|(handle, _)| handle))?;
+        match own.filters.get(&(of, preference)) {
+            None => refuse_if(!verb.creates(), || missing(preference))?,
+            Some(group) => {
+                group.check(kind, number, preference)?;
+                group.check_there(verb, handle)?;
+            }
+        }
+        let read = read?;
         let is_new = !own.filters.contains_key(&(of, preference));
-        refuse_if(is_new && !verb.creates(), || missing(preference))?;
         if is_new {
             let common = match kind {
                 "u32" => own.next_table(of),
@@ -69,9 +84,7 @@ impl Plan {
             rule: read.rule,
         };
         let Some(group) = own.filters.get_mut(&(of, preference)) else { return Ok(Effect::Nothing) };
-        let put = group
-            .check(kind, number, preference)
-            .and_then(|()| group.put(verb, read.handle, read.common, new));
+        let put = group.put(handle, read.common, new);
         if put.is_err() && is_new {
             own.filters.remove(&(of, preference));
         }
@@ -216,6 +229,11 @@ impl Plan {
     }
 }
 
+/// Returns whether Linux refuses, and not `tc`, which reads all words before.
+fn is_of_linux(refusal: &str) -> bool {
+    refusal.contains("(Linux: ")
+}
+
 fn missing(preference: u32) -> String {
     let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
     by_linux(&format!("a change of a filter at prio {preference}"), "a filter above", linux)
@@ -268,6 +286,18 @@ impl Group {
         })
     }
 
+    /// Refuses a command for its handle: `u32` looks for the whole number.
+    fn check_there(&self, verb: Verb, handle: u32) -> Read<()> {
+        let known = self.filters.contains_key(&handle);
+        refuse_if(known && verb.is_exclusive(), || {
+            by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists.")
+        })?;
+        refuse_if(!known && !verb.creates(), || {
+            let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
+            by_linux(&format!("a change of the filter {handle:#x}"), "the handle of a filter above", linux)
+        })
+    }
+
     /// Returns a handle with what `u32` leaves out: the number of its table.
     fn whole(&self, handle: u32) -> u32 {
         let is_whole = self.kind != "u32" || handle >> 20 != 0 || handle == 0;
@@ -281,15 +311,9 @@ impl Group {
     }
 
     /// Puts a filter where its handle says, or where there is room.
-    fn put(&mut self, verb: Verb, handle: u32, common: u32, new: Filter) -> Read<()> {
+    fn put(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
         let kind = self.kind.clone();
-        // u32 looks for the whole number.
-        let known = self.filters.contains_key(&handle);
-        refuse_if(known && verb.is_exclusive(), || {
-            by_linux(&format!("handle {} twice", shown(&new)), "another one", "Filter already exists.")
-        })?;
-        refuse_if(!known && !verb.creates(), || missing(0).replace(" at prio 0", ""))?;
-        if known {
+        if self.filters.contains_key(&handle) {
             return self.replace(handle, common, new);
         }
         let refused = |linux: &str| Err(by_linux(&format!("{kind} twice"), "each filter once", linux));

@@ -98,6 +98,9 @@ impl Plan {
     ) -> Read<()> {
         // Linux takes a number even for a qdisc that it then refuses.
         let handle = if handle == Id::NONE { self.next_handle() } else { handle };
+        if let What::Scheduler { own, .. } = &what {
+            own.check()?;
+        }
         refuse_if(holder.is_some() && what.name() == "mq", || {
             by_linux("mq below another qdisc", "mq as the root", super::refusal::UNSUPPORTED)
         })?;
@@ -123,7 +126,8 @@ impl Plan {
     fn insert(&mut self, handle: Id, parent: Id, depth: usize, what: What, stab: Option<Args>) -> usize {
         let place = self.next_order();
         let (filters, tables) = Default::default();
-        self.qdiscs.insert(place, Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, tables });
+        self.qdiscs
+            .insert(place, Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, tables });
         self.majors.insert(handle.major(), place);
         place
     }

@@ -21,9 +21,12 @@ pub struct Tried {
     pub limit: Option<String>,
 }
 
-/// Carries out `commands`, each without `tc` in front.
+/// Carries out `commands`, each without `tc` in front. `build` makes a discipline, or refuses its parameters.
 #[must_use]
-pub fn tried<'a>(commands: impl Iterator<Item = &'a str>) -> Tried {
+pub fn tried<'a>(
+    commands: impl Iterator<Item = &'a str>,
+    build: impl Fn(&Args) -> Result<(), crate::param::Error>,
+) -> Tried {
     let mut plan = Plan::default();
     let mut said = Vec::new();
     for command in commands {
@@ -31,7 +34,10 @@ pub fn tried<'a>(commands: impl Iterator<Item = &'a str>) -> Tried {
         let refusal = match read.as_deref() {
             Ok([one]) => {
                 let mut after = plan.clone();
-                let done = after.apply(&one.words);
+                let mut done = after.apply(&one.words).map(|_| ());
+                if done.is_ok() {
+                    done = after.new_leaves(&plan).try_for_each(|args| build(args).map_err(|error| error.0));
+                }
                 // Linux counts the handles that it has given, even to a qdisc that it then refuses.
                 plan = if done.is_ok() { after } else { Plan { automatic: after.automatic, ..plan } };
                 done.err()
@@ -50,6 +56,18 @@ pub fn tried<'a>(commands: impl Iterator<Item = &'a str>) -> Tried {
 }
 
 impl Plan {
+    /// Returns the parameters of the leaves that are not the same `before`.
+    fn new_leaves<'a>(&'a self, before: &'a Self) -> impl Iterator<Item = &'a Args> {
+        self.qdiscs.iter().filter_map(|(place, own)| {
+            let What::Leaf { args, .. } = &own.what else { return None };
+            let is_same = |known: &super::Qdisc| match &known.what {
+                What::Leaf { args: known, .. } => alloc::sync::Arc::ptr_eq(known, args),
+                What::Scheduler { .. } => false,
+            };
+            (!before.qdiscs.get(place).is_some_and(is_same)).then_some(&**args)
+        })
+    }
+
     /// Adds the commands of the qdisc at `place` and of all below it.
     fn write(&self, place: usize, to: &mut Vec<String>) {
         let (own, device) = (self.at(place), &self.device);
@@ -120,7 +138,9 @@ impl Plan {
 /// Returns the line of a discipline with the words that a command gave, and with no others.
 fn given(args: &Args) -> String {
     let mut line = args.spec.name.to_string();
-    for (param, value) in args.iter().filter(|(param, _)| param.follows.is_none() && args.is_given(param.name)) {
+    for (param, value) in
+        args.iter().filter(|(param, _)| param.follows.is_none() && args.is_given(param.name))
+    {
         match (value, param.form) {
             (Value::Unset, _) | (_, Form::Child) => continue,
             (Value::Flag(true), _) => _ = write!(line, " {}", param.name),
