@@ -48,12 +48,14 @@ def state(lines: list[str], first: int) -> list[str]:
             filters.append(f"{place}] {rest}")
         else:
             qdiscs.append(text)
-    return sorted(qdiscs) + filters
+    if any(line.startswith("qdisc sfb") for line in qdiscs):  # Linux ends its list of classes at the first `sfb`
+        qdiscs = [line for line in qdiscs if not line.startswith("class")]
+    return sorted(qdiscs) + sorted(filters, key=lambda line: line.partition("]")[0])
 
 
 def brief(said: str | None) -> str:
     """What was said, without what differs from command to command."""
-    lines = [line for line in (said or "").splitlines() if not re.match(r"Command failed|We have an error|Usage|\t", line)]
+    lines = [line for line in (said or "").splitlines() if not re.match(r"Command failed|We have an error|Usage|RED: set|\t", line)]
     text = " / ".join(lines)
     text = re.search(r"\((?:Linux|tc): .*\)$", text)[0] if re.search(r"\((?:Linux|tc): .*\)$", text) else text
     return re.sub(r'"[^"]*[0-9][^"]*"|\b[0-9a-fx]*[0-9][0-9a-fx]*:?[0-9a-fx]*\b', "#", text)[:150]

@@ -54,7 +54,8 @@ def filters(device: str, state: str) -> list[str]:
 
 def main() -> None:
     device, scripts, answers = sys.argv[1:]
-    subprocess.run(["ip", "link", "set", device, "up"], check=True)
+    for name in ("lo", device):
+        subprocess.run(["ip", "link", "set", name, "up"], check=True)
     with open(scripts, encoding="utf-8") as file:
         jobs = json.load(file)
     with open(answers + ".part", "w", encoding="utf-8") as file:

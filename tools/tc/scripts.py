@@ -168,7 +168,7 @@ class Script:
             parts += ["parent", f"{self.number(major)}:" if above == 0 else self.classid(major, above)]
             if self.chance(0.02):
                 parts[-1] = "root"
-        if self.chance(0.97):
+        if self.handles.get(major) == "drr" or self.chance(0.97):
             parts += ["classid", self.classid(major, minor) if self.chance(0.97) else self.classid(self.some_major(), minor)]
         kind = self.handles.get(major, "htb")
         if verb in ("add", "replace"):

@@ -71,8 +71,8 @@ pub(super) struct Qdisc {
     pub(super) what: What,
     /// The filters, by the class that has them (0: the qdisc itself) and by preference.
     pub(super) filters: BTreeMap<(u16, u32), Group>,
-    /// The last hash table of `u32` of each class that has filters.
-    tables: BTreeMap<u16, u32>,
+    /// The number of the last hash table of `u32`.
+    last_table: u32,
 }
 
 #[derive(Clone, Debug)]

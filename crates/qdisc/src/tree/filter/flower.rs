@@ -148,7 +148,14 @@ impl Sent {
             return Err(refused("protocol ip in front of flower"));
         }
         let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1), ("icmpv6", 58)];
-        let named = names.iter().find(|(name, _)| name.starts_with(text)).map(|(_, number)| *number);
+        // `tc` takes each ICMP with its own protocol alone, and a beginning of both names is the first.
+        let is_here = |number: u8| match number {
+            1 => protocol == IP,
+            58 => protocol == IPV6 && text.len() > 4,
+            _ => true,
+        };
+        let begins = |(name, number): &&(&str, u8)| name.starts_with(text) && is_here(*number);
+        let named = names.iter().find(begins).map(|(_, number)| *number);
         let number = named.or_else(|| within(16, text, 0xff).map(|number| number as u8));
         let number = number.ok_or_else(|| refused("tcp, udp, icmp, sctp, or a hexadecimal number"))?;
         if is_ambiguous(text) {

@@ -139,7 +139,7 @@ impl Plan {
                 (classes.get(&id.minor()).is_none_or(|node| node.level > 0), own.name() == "htb")
             }
             What::Leaf { .. } if own.name() == "sfb" => {
-                return refused("a class of sfb", "Function not implemented");
+                return refused("a class of sfb", INVALID);
             }
             _ => return refused(&format!("a class of {}", own.name()), UNSUPPORTED),
         };

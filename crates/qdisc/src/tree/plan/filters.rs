@@ -54,7 +54,17 @@ impl Plan {
         let handle =
             head.handle.map_or(Ok(0), |text| filter::handle(kind, text).map(|(handle, _)| handle))?;
         match own.filters.get(&(of, preference)) {
-            None => refuse_if(!verb.creates(), || missing(preference))?,
+            None => {
+                refuse_if(!verb.creates(), || missing(preference, number))?;
+                if kind == "u32" {
+                    own.check_tables(verb, handle)?;
+                }
+            }
+            Some(group) if kind == "u32" && !group.filters.contains_key(&handle) => {
+                group.check(kind, number, preference)?;
+                own.check_tables(verb, handle)?;
+                group.check_there(verb, handle)?;
+            }
             Some(group) => {
                 group.check(kind, number, preference)?;
                 group.check_there(verb, handle)?;
@@ -64,7 +74,7 @@ impl Plan {
         let is_new = !own.filters.contains_key(&(of, preference));
         if is_new {
             let common = match kind {
-                "u32" => own.next_table(of),
+                "u32" => own.next_table(),
                 _ => read.common,
             };
             let (masks, filters) = Default::default();
@@ -166,8 +176,7 @@ impl Plan {
         refuse_if(is_empty, || {
             by_linux("a deletion where no filter is", "a filter above", "Cannot find specified filter chain.")
         })?;
-        let tables =
-            own.filters.range((of, 0)..=(of, u32::MAX)).filter(|(_, group)| group.kind == "u32").count();
+        let tables = own.filters.values().filter(|group| group.kind == "u32").count();
         let Some(group) = own.filters.get_mut(&(of, preference)) else {
             let linux = "Filter with specified priority/protocol not found.";
             return Err(by_linux(&format!("prio {preference}"), "that of a filter above", linux));
@@ -234,8 +243,11 @@ fn is_of_linux(refusal: &str) -> bool {
     refusal.contains("(Linux: ")
 }
 
-fn missing(preference: u32) -> String {
-    let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
+fn missing(preference: u32, protocol: u16) -> String {
+    let linux = match protocol {
+        0 => "Filter kind and protocol must be specified.",
+        _ => "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.",
+    };
     by_linux(&format!("a change of a filter at prio {preference}"), "a filter above", linux)
 }
 
@@ -254,13 +266,23 @@ impl Qdisc {
         }
     }
 
-    /// Returns the number of a new hash table of `u32` (`gen_new_htid`).
-    fn next_table(&mut self, of: u16) -> u32 {
-        let has_one = self.filters.range((of, 0)..=(of, u32::MAX)).any(|(_, group)| group.kind == "u32");
-        let last = self.tables.get(&of).copied().filter(|_| has_one);
-        let next = last.map_or(FIRST_TABLE, |last| last + 1);
-        self.tables.insert(of, next);
-        next
+    /// Returns the number of a new hash table of `u32` (`gen_new_htid`). All filters of a qdisc and of its classes count
+    /// together (`tc_u_common`).
+    fn next_table(&mut self) -> u32 {
+        let has_one = self.filters.values().any(|group| group.kind == "u32");
+        self.last_table = if has_one { self.last_table + 1 } else { FIRST_TABLE };
+        self.last_table
+    }
+
+    /// Refuses a handle of `u32` that a filter of another preference has: Linux finds that one.
+    fn check_tables(&self, verb: Verb, handle: u32) -> Read<()> {
+        let mut groups = self.filters.values().filter(|group| group.kind == "u32");
+        refuse_if(groups.any(|group| group.filters.contains_key(&handle)), || match verb.is_exclusive() {
+            true => by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists."),
+            false => format!(
+                "found handle {handle:#x}, which a filter of another prio has; accepted: its own prio"
+            ),
+        })
     }
 }
 

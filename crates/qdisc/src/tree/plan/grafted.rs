@@ -6,6 +6,7 @@
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Id, Inside, Plan, Qdisc, Read, What};
 use crate::param::Args;
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 
@@ -125,9 +126,11 @@ impl Plan {
 
     fn insert(&mut self, handle: Id, parent: Id, depth: usize, what: What, stab: Option<Args>) -> usize {
         let place = self.next_order();
-        let (filters, tables) = Default::default();
-        self.qdiscs
-            .insert(place, Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, tables });
+        let filters = BTreeMap::new();
+        self.qdiscs.insert(
+            place,
+            Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, last_table: 0 },
+        );
         self.majors.insert(handle.major(), place);
         place
     }

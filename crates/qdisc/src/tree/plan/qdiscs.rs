@@ -255,9 +255,14 @@ pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
     (1..=count).map(move |minor| (minor, band(minor.into())))
 }
 
-/// Refuses a line of `tbf` to which `tc` wants more words (`tbf_parse_opt`). A line with a `child`, which `tc` does not
+/// Refuses a line of `tbf` or `choke` to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`). A line with a `child`, which `tc` does not
 /// know, is one of this program.
 fn check_demands(args: &Args) -> Read<()> {
+    let is_given = |name: &str| args.is_given(name);
+    refuse_if(args.spec.name == "choke" && !(is_given("limit") && is_given("bandwidth")), || {
+        let said = "Required parameter (bandwidth, limit) is missing";
+        by_tc("choke without limit or bandwidth", "both, as choke limit 1000 bandwidth 10mbit", said)
+    })?;
     if args.spec.name != "tbf" || args.is_given("child") {
         return Ok(());
     }

@@ -34,13 +34,11 @@ pub fn tried<'a>(
         let refusal = match read.as_deref() {
             Ok([one]) => {
                 let mut after = plan.clone();
-                let mut done = after.apply(&one.words).map(|_| ());
-                if done.is_ok() {
-                    done = after.new_leaves(&plan).try_for_each(|args| build(args).map_err(|error| error.0));
-                }
-                // Linux counts the handles that it has given, even to a qdisc that it then refuses.
-                plan = if done.is_ok() { after } else { Plan { automatic: after.automatic, ..plan } };
-                done.err()
+                let done = after.apply(&one.words).map(|_| ());
+                let built = after.new_leaves(&plan).try_for_each(|args| build(args).map_err(|error| error.0));
+                // A refusal may leave something behind: Linux counts the handles, and unbinds filters.
+                plan = if built.is_ok() { after } else { Plan { automatic: after.automatic, ..plan } };
+                done.and(built).err()
             }
             Ok(others) => Some(format!("found {} commands; accepted: one in each line", others.len())),
             Err((_, why)) => Some(why.clone()),
