@@ -3,6 +3,8 @@
 `compare.py scripts FIRST COUNT JOB` writes the scripts of these seeds to JOB.scripts.
 `compare.py ours JOB` carries them out here (JOB.ours), and writes JOB.in: each script, and behind it the commands that are
 to bring a device into the state that it has here. `guest.py` carries JOB.in out on Linux (JOB.out).
+`compare.py refusals JOB` writes the scripts of `refusals.txt` instead, which have each refusal that this program quotes.
+`compare.py golden FILE JOB…` writes what Linux said to FILE, of the scripts in which nothing differs (`--most` of each job).
 `compare.py verdicts JOB…` prints the table, and the differences by kind, most frequent first. `--show KIND` prints some.
 """
 
@@ -97,8 +99,8 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
 
 def words(said: str) -> str:
     """The words of `tc` or Linux within what was said."""
-    first = next((line for line in said.splitlines() if line), "")
-    return re.sub(r"^Error: |^RTNETLINK answers: ", "", first)
+    first = next((line for line in said.splitlines() if line and not line.startswith("RED: set")), "")
+    return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE): ", "", first).strip()
 
 
 def ours(job: str) -> None:
@@ -110,10 +112,33 @@ def ours(job: str) -> None:
     pathlib.Path(job + ".in").write_text(json.dumps([one for pair in both for one in pair]))
 
 
+def listed(text: str) -> list[list[str]]:
+    """The scripts in a text, with empty lines between them."""
+    paragraphs = (paragraph.splitlines() for paragraph in text.split("\n\n"))
+    return [lines for lines in paragraphs if lines and not lines[0].startswith("#")]
+
+
+def golden(file: str, jobs: list[str], most: int) -> None:
+    """Writes what Linux said: a line for each command, with its refusal, and the commands of the state that it has then."""
+    paragraphs = []
+    for job in jobs:
+        scripts = json.loads(pathlib.Path(job + ".scripts").read_text())
+        own = [json.loads(line) for line in pathlib.Path(job + ".ours").read_text().splitlines()]
+        linux = [json.loads(line) for line in pathlib.Path(job + ".out").read_text().splitlines()]
+        same = [commands for column, _, commands, _ in differences(job) if column == "same state"]
+        kept = [at for at, commands in enumerate(scripts) if commands in same][:most]
+        for at in kept:
+            said = [words(text) for text in linux[2 * at]["said"]]
+            lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]
+            paragraphs.append("\n".join([*lines, *(f"= {command}" for command in own[at]["state"])]))
+    head = pathlib.Path(file).read_text().split("\n\n")[0]
+    pathlib.Path(file).write_text("\n\n".join([head, *paragraphs]) + "\n")
+
+
 def main() -> None:
     """Does what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("scripts", "ours", "verdicts"))
+    parser.add_argument("what", choices=("scripts", "refusals", "ours", "golden", "verdicts"))
     parser.add_argument("arguments", nargs="+")
     parser.add_argument("--show")
     parser.add_argument("--most", type=int, default=3)
@@ -123,6 +148,11 @@ def main() -> None:
 
         first, count, job = int(options.arguments[0]), int(options.arguments[1]), options.arguments[2]
         pathlib.Path(job + ".scripts").write_text(json.dumps([script(seed) for seed in range(first, first + count)]))
+    elif options.what == "refusals":
+        text = pathlib.Path(__file__).with_name("refusals.txt").read_text()
+        pathlib.Path(options.arguments[0] + ".scripts").write_text(json.dumps(listed(text)))
+    elif options.what == "golden":
+        golden(options.arguments[0], options.arguments[1:], options.most)
     elif options.what == "ours":
         ours(options.arguments[0])
     else:

@@ -67,7 +67,8 @@ impl Plan {
         let changed = match ASKED_ANEW.contains(&kind) {
             true => self.leaf_of(kind, words)?,
             false => {
-                for (name, linux) in [("fq_codel", INVALID), ("fq_pie", "Number of flows cannot be changed.")]
+                for (name, linux) in
+                    [("fq_codel", INVALID), ("fq_pie", "sch_fq_pie: Number of flows cannot be changed.")]
                 {
                     refuse_if(kind == name && words.iter().any(|word| word == "flows"), || {
                         by_linux(

@@ -27,11 +27,16 @@ impl fmt::Display for Plan {
                 What::Leaf { .. } => self.held(*place).map_or(Ok(()), |args| write!(f, "{args}"))?,
                 What::Scheduler { own, classes } => {
                     f.write_str(&own.words())?;
+                    let own_zero = classes.contains_key(&0);
                     let made = |(_, node): &(&u16, &Node)| !matches!(node.own, Class::Band);
                     let mut classes: Vec<_> = classes.iter().filter(made).collect();
                     classes.sort_by_key(|(_, node)| node.order);
                     for (minor, node) in classes {
-                        let parent = Id::of(handle.major(), node.parent.unwrap_or(0));
+                        // The class 1:0 of htb, if there is one, is no class above others.
+                        let parent = match (node.parent, &node.own) {
+                            (None, Class::Htb(_)) if own_zero => Id::ROOT,
+                            (parent, _) => Id::of(handle.major(), parent.unwrap_or(0)),
+                        };
                         let id = Id::of(handle.major(), *minor);
                         let words = node.own.words();
                         write!(f, "; tc class add dev {device} parent {parent} classid {id} {words}")?;

@@ -37,7 +37,9 @@ pub fn tried<'a>(
                 let done = after.apply(&one.words).map(|_| ());
                 let built = after.new_leaves(&plan).try_for_each(|args| build(args).map_err(|error| error.0));
                 // A refusal may leave something behind: Linux counts the handles, and unbinds filters.
-                plan = if built.is_ok() { after } else { Plan { automatic: after.automatic, ..plan } };
+                if built.is_ok() {
+                    plan = after;
+                }
                 done.and(built).err()
             }
             Ok(others) => Some(format!("found {} commands; accepted: one in each line", others.len())),
@@ -71,7 +73,7 @@ impl Plan {
         let (own, device) = (self.at(place), &self.device);
         let at = if own.parent == Id::ROOT { "root".to_string() } else { format!("parent {}", own.parent) };
         let handle = own.handle;
-        let stab = own.stab.as_ref().map(|stab| format!("{stab} ")).unwrap_or_default();
+        let stab = own.stab.as_ref().map(|stab| format!("{} ", given(stab))).unwrap_or_default();
         let words = match &own.what {
             What::Leaf { args, .. } => given(args),
             What::Scheduler { own, .. } => own.words(),
@@ -110,7 +112,10 @@ impl Plan {
 
     fn write_filters(&self, place: usize, to: &mut Vec<String>) {
         let own = self.at(place);
-        for ((of, preference), group) in &own.filters {
+        // The tables of u32 have numbers in the order in which they were made.
+        let mut groups: Vec<(&(u16, u32), &Group)> = own.filters.iter().collect();
+        groups.sort_by_key(|(_, group)| if group.kind == "u32" { group.common } else { 0 });
+        for ((of, preference), group) in groups {
             let mut filters: Vec<(&u32, &Filter)> = group.filters.iter().collect();
             if group.kind != "u32" {
                 filters.sort_by_key(|(_, filter)| filter.order);
