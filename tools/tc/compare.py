@@ -125,8 +125,10 @@ def golden(file: str, jobs: list[str], most: int) -> None:
         scripts = json.loads(pathlib.Path(job + ".scripts").read_text())
         own = [json.loads(line) for line in pathlib.Path(job + ".ours").read_text().splitlines()]
         linux = [json.loads(line) for line in pathlib.Path(job + ".out").read_text().splitlines()]
+        asked = json.loads(pathlib.Path(job + ".in").read_text())
         same = [commands for column, _, commands, _ in differences(job) if column == "same state"]
-        kept = [at for at, commands in enumerate(scripts) if commands in same][:most]
+        shown = [at for at, commands in enumerate(scripts) if asked[2 * at + 1] == own[at]["state"]]
+        kept = [at for at in shown if scripts[at] in same][:most]
         for at in kept:
             said = [words(text) for text in linux[2 * at]["said"]]
             lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]
