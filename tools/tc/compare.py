@@ -118,6 +118,12 @@ def listed(text: str) -> list[list[str]]:
     return [lines for lines in paragraphs if lines and not lines[0].startswith("#")]
 
 
+def says_so(ours: list[str | None], linux: list[str]) -> bool:
+    """Whether each refusal that quotes `tc` or Linux has the words of the run."""
+    quotes = [(said, words(text)) for said, text in zip(ours, linux, strict=True) if said and re.search(r"\((Linux|tc):", said)]
+    return all(text in said for said, text in quotes)
+
+
 def golden(file: str, jobs: list[str], most: int) -> None:
     """Writes what Linux said: a line for each command, with its refusal, and the commands of the state that it has then."""
     paragraphs = []
@@ -128,7 +134,7 @@ def golden(file: str, jobs: list[str], most: int) -> None:
         asked = json.loads(pathlib.Path(job + ".in").read_text())
         same = [commands for column, _, commands, _ in differences(job) if column == "same state"]
         shown = [at for at, commands in enumerate(scripts) if asked[2 * at + 1] == own[at]["state"]]
-        kept = [at for at in shown if scripts[at] in same][:most]
+        kept = [at for at in shown if scripts[at] in same and says_so(own[at]["said"], linux[2 * at]["said"])][:most]
         for at in kept:
             said = [words(text) for text in linux[2 * at]["said"]]
             lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]

@@ -88,7 +88,7 @@ impl Plan {
                 })?;
                 match self.find(handle) {
                     None => return create(accepted),
-                    Some(other) => return Err(self.refuse_moved(verb, head, holder, other)),
+                    Some(other) => return Err(self.refuse_moved(verb, head, other)),
                 }
             }
             if handle == Id::NONE {
@@ -116,7 +116,7 @@ impl Plan {
     }
 
     /// Returns the refusal of a handle that the qdisc at `other` has, which is not that of the class.
-    fn refuse_moved(&self, verb: Verb, head: &Head<'_>, holder: Option<usize>, other: usize) -> String {
+    fn refuse_moved(&self, verb: Verb, head: &Head<'_>, other: usize) -> String {
         let (own, handle) = (self.at(other), head.id);
         if own.parent != head.parent {
             let found = format!("handle {handle} at {}, which is at {}", head.parent, own.parent);
@@ -131,10 +131,6 @@ impl Plan {
         }
         if let Some(kind) = head.kind.filter(|kind| *kind != own.name()) {
             return by_linux(&format!("{kind} for {handle}"), own.name(), "Invalid qdisc name.");
-        }
-        if holder == Some(other) {
-            let found = format!("{handle} below itself");
-            return by_linux(&found, "a class of another qdisc", "Qdisc parent/child loop detected.");
         }
         // The class has children, and has kept its qdisc: `hfsc_graft_class`.
         by_linux(
@@ -255,13 +251,18 @@ pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
     (1..=count).map(move |minor| (minor, band(minor.into())))
 }
 
-/// Refuses a line of `tbf` or `choke` to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`). A line with a `child`, which `tc` does not
+/// Refuses a line to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`, `netem_parse_opt`). A line with a `child`, which `tc` does not
 /// know, is one of this program.
 fn check_demands(args: &Args) -> Read<()> {
     let is_given = |name: &str| args.is_given(name);
     refuse_if(args.spec.name == "choke" && !(is_given("limit") && is_given("bandwidth")), || {
         let said = "Required parameter (bandwidth, limit) is missing";
         by_tc("choke without limit or bandwidth", "both, as choke limit 1000 bandwidth 10mbit", said)
+    })?;
+    let is_too_soon = args.spec.name == "netem" && is_given("reorder") && !is_given("delay");
+    refuse_if(is_too_soon, || {
+        let said = "reordering not possible without specifying some delay";
+        by_tc("netem reorder without delay", "both, as netem delay 10ms reorder 25%", said)
     })?;
     if args.spec.name != "tbf" || args.is_given("child") {
         return Ok(());
