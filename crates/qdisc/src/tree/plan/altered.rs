@@ -81,6 +81,7 @@ impl Plan {
                 Arc::new(args.rewritten(&line).map_err(|error| error.0)?)
             }
         };
+        self.check_netems(Some(place), &changed)?;
         let inside_after = match inside {
             _ if REFILLED.contains(&kind) => Inside::Own,
             Inside::Nothing if kind == "tbf" => Inside::Own,

@@ -99,8 +99,9 @@ impl Plan {
     ) -> Read<()> {
         // Linux takes a number even for a qdisc that it then refuses.
         let handle = if handle == Id::NONE { self.next_handle() } else { handle };
-        if let What::Scheduler { own, .. } = &what {
-            own.check()?;
+        match &what {
+            What::Scheduler { own, .. } => own.check()?,
+            What::Leaf { args, .. } => self.check_netems(None, args)?,
         }
         refuse_if(holder.is_some() && what.name() == "mq", || {
             by_linux("mq below another qdisc", "mq as the root", super::refusal::UNSUPPORTED)
@@ -122,6 +123,24 @@ impl Plan {
         self.check_leaf(holder, parent)?;
         let place = self.insert(handle, parent, depth, what, None);
         self.graft(holder, parent, Some(place))
+    }
+
+    /// Refuses the parameters of the `netem` at `place`, or of a new one, if it or another one duplicates packets
+    /// (`check_netem_in_tree`).
+    pub(super) fn check_netems(&self, place: Option<usize>, args: &Args) -> Read<()> {
+        if args.spec.name != "netem" {
+            return Ok(());
+        }
+        let others = self.qdiscs.iter().filter(|(at, own)| Some(**at) != place && own.name() == "netem");
+        let duplicates = |args: &Args| args.is_given("duplicate");
+        let mixes = |(_, own): (_, &Qdisc)| match &own.what {
+            What::Leaf { args: other, .. } => duplicates(args) || duplicates(other),
+            What::Scheduler { .. } => false,
+        };
+        refuse_if(others.into_iter().any(mixes), || {
+            let linux = "netem: cannot mix duplicating netems with other netems in tree.";
+            by_linux("netem duplicate beside another netem", "one netem, or none that duplicates", linux)
+        })
     }
 
     fn insert(&mut self, handle: Id, parent: Id, depth: usize, what: What, stab: Option<Args>) -> usize {

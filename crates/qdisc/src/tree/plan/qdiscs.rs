@@ -251,8 +251,8 @@ pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
     (1..=count).map(move |minor| (minor, band(minor.into())))
 }
 
-/// Refuses a line to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`, `netem_parse_opt`). A line with a `child`, which `tc` does not
-/// know, is one of this program.
+/// Refuses a line to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`, `netem_parse_opt`). A line with a
+/// `child`, which `tc` does not know, is one of this program.
 fn check_demands(args: &Args) -> Read<()> {
     let is_given = |name: &str| args.is_given(name);
     refuse_if(args.spec.name == "choke" && !(is_given("limit") && is_given("bandwidth")), || {
