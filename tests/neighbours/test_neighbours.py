@@ -75,10 +75,10 @@ def test_irtts_round_trips_and_both_ways_are_read_to_the_number() -> None:
 
 def test_clocks_that_differ_leave_the_delay_unknown_and_the_jitter_known() -> None:
     record = echoes(measured([trip(0, -3000.0, 3050.0), trip(1, -2996.0, 3046.0)]))
-    up = record["apps"][1]
-    assert (up["delay_ms"], up["mos"], up["jitter_ms"], up["loss_percent"]) == (None, None, 4, 0)
-    said = "irtt up: negative delays, so the clocks differ; the delay is left out, the jitter is not"
-    assert record["irtt"]["notes"] == [said]
+    for way in record["apps"][1:]:
+        assert (way["delay_ms"], way["mos"], way["jitter_ms"], way["loss_percent"]) == (None, None, 4, 0)
+    assert record["irtt"]["notes"] == [irtt.CLOCKS]
+    assert "calls" not in record["series"]
 
 
 def test_losses_that_nobody_placed_are_unknown_by_direction() -> None:
@@ -160,8 +160,8 @@ def test_iperfs_streams_of_both_directions_are_read_to_the_number() -> None:
             of_tcp(1_000_000, 1_000_000, socket=7, sender=False, retransmits=9),
         ],
         "sum_received_bidir_reverse": {},
-        "sender_tcp_congestion": "cubic",
-        "receiver_tcp_congestion": "bbr",
+        "sender_tcp_congestion": "bbr",  # the server's: iperf_api.c names both for the last direction that it prints
+        "receiver_tcp_congestion": "cubic",
     }
     record = flows(run([parts(0, 40_000), parts(1, 50_000)], end))
     up, down = record["flows"]
@@ -278,7 +278,7 @@ def refused(goodqueue: Command, file: str) -> str:
         ('{"start": {}, "intervals": [7]}', "intervals.0: found 7; accepted: a table"),
         (
             '{"start": {}, "intervals": [{"streams": [{"socket": NaN}]}]}',
-            "socket: found NaN; accepted: a finite number",
+            "socket: found null; accepted: a finite number",
         ),
         ('{"event": "start", "data": {}}\n{"event"\n{}', ":2: not JSON"),
         ('{"round_trips": []}', "found no round trip; accepted: irtt's JSON"),

@@ -39,7 +39,7 @@ enum Pairs {
 }
 
 /// The most rates of a list. A few words of JSON can make a list repeat any number of times.
-const MOST_RATES: usize = 1_000_000;
+pub(crate) const MOST_RATES: usize = 1_000_000;
 
 /// A rate in numbers, or in text if the feature "human" of netem-trace is on.
 #[derive(Deserialize)]
@@ -94,7 +94,7 @@ impl Span {
     }
 }
 
-fn not_negative(number: f64) -> Result<f64, String> {
+pub(crate) fn not_negative(number: f64) -> Result<f64, String> {
     if number >= 0.0 { Ok(number) } else { Err(format!("found {number}; accepted: 0 or more")) }
 }
 
