@@ -17,7 +17,7 @@ SIZES = (10_000, 20_000, 40_000, 80_000)
 
 def of_iperf3(intervals: int, folder: Path) -> Callable[[], object]:
     """Return an import of a test by iperf3 with so many intervals."""
-    stream = {"socket": 5, "seconds": 1.0, "bytes": 125_000, "retransmits": 0, "rtt": 40_000, "rttvar": 500, "sender": True}
+    stream = {"socket": 5, "seconds": 1.0, "bytes": 125_000, "retransmits": 0, "rtt": 40_000, "sender": True}
     steps = [{"streams": [{**stream, "start": at, "end": at + 1}]} for at in range(intervals)]
     test = {"start": {"test_start": {"protocol": "TCP"}}, "intervals": steps, "end": {}}
     file = folder / "iperf3.json"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import UserError
 from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
+from goodqueue.flent.again import SET
 from goodqueue.flent.choice import Choice, choose
 from goodqueue.record import CallSeries, FlowSeries, Record, Series
 from goodqueue.record.reading import source_of
@@ -54,8 +55,7 @@ def data_file(record: Record, title: str, where: str) -> tuple[str, bytes, Choic
     """
     series = record.get("series")
     if series is None or series["interval_s"] is None:
-        accepted = "a run with --set series.interval=200ms --set series.tcp=true"
-        raise UserError(where, f"holds no time series, of which Flent's files are made; accepted: {accepted}")
+        raise UserError(where, f"holds no time series, of which Flent's files are made; accepted: a run with {SET}")
     choice = choose(record)
     name = file_name(choice, title, record["seed"])
     data = _data(record, series, choice, title, name)

@@ -6,13 +6,13 @@ file says it, if the test was not interrupted; otherwise the receiver's own inte
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any
 
 from goodqueue._goodqueue import percent, rounded, summary
 from goodqueue.errors import UserError, bounded
-from goodqueue.neighbours import opening, parts
+from goodqueue.neighbours import iperf3_streams, opening, parts
+from goodqueue.neighbours.iperf3_streams import WRAPPED, Stream, Table, count
 from goodqueue.record import Delay, Flow, FlowSeries, Record, Scenario, SourceFile
 from goodqueue.traffic import BULK
 
@@ -20,73 +20,8 @@ ACCEPTED = "iperf3's JSON (iperf3 --json)"
 
 SENT = "nothing says what arrived; the goodput is what was sent"
 
-WRAPPED = 1 << 31
-"""A counter of TCP's that is not less than this has wrapped, or says -1: TCP_INFO's have 32 bits."""
-
 _MSS = 1448
 """Bytes of a segment if the file does not say it: a full frame with timestamps."""
-
-Table = Mapping[str, Any]
-
-
-@dataclass(slots=True)
-class Stream:
-    """One stream, as one end saw it."""
-
-    socket: int
-    place: str
-    sends: bool
-    """Whether this end sends."""
-    steps: list[Table] = field(default_factory=list)
-    """Its intervals without the omitted ones."""
-    warmed_up: bool = False
-    """Whether there were intervals that were omitted."""
-    end: Table = field(default_factory=dict)
-    """Its result: ``sender`` and ``receiver``, or ``udp``."""
-
-    def counts(self, key: str, most: float = opening.MOST) -> list[float | None]:
-        """Return the number at ``key`` of each interval, or None if it is unknown, or a counter that has wrapped."""
-        return [_count(opening.number(step, key, self.place), most) for step in self.steps]
-
-    def total(self, key: str, most: float = opening.MOST) -> float | None:
-        """Return the sum of `counts`, or None if one of them is unknown, or if there are none."""
-        counts = self.counts(key, most)
-        known = [count for count in counts if count is not None]
-        return sum(known) if known and len(known) == len(counts) else None
-
-    def column(self, key: str, scale: float, length: int) -> parts.Numbers:
-        """Return what this end's TCP said at ``key`` times ``scale``, one per interval of the record. 0 means unknown.
-
-        An end that receives says its own, of a connection on which it sends nothing but ACKs.
-        """
-        values = self.counts(key, WRAPPED)[:length] if self.sends else []
-        values += [None] * (length - len(values))
-        return [None if not value else rounded(value * scale) for value in values]
-
-    def result(self, end: str, key: str) -> float | None:
-        """Return a number of the result: of the end ``sender``, ``receiver`` or ``udp``."""
-        inner = opening.table_or_none(self.end, end, self.place)
-        return opening.number(inner, key, f"{self.place}.{end}")
-
-    def rate_mbps(self) -> float | None:
-        """Return the rate of the bytes in the intervals, which this end sent or received, or None without intervals."""
-        known = [(size, length) for size, length in zip(self.counts("bytes"), self.lengths_s(), strict=True) if length]
-        sizes = [(size, length) for size, length in known if size is not None]
-        return sum(size for size, _ in sizes) * 8e-6 / sum(length for _, length in sizes) if sizes else None
-
-    def lengths_s(self) -> list[float]:
-        """Return the lengths of the intervals, from end to end.
-
-        The time begins anew after a warm-up, and the start and the length of the interval that follows still have the
-        warm-up in them.
-        """
-        ends = self.counts("end")
-        first = 0.0 if self.warmed_up or not self.steps else opening.number(self.steps[0], "start", self.place) or 0.0
-        known = [end for end in ends if end is not None]
-        lengths = [end - begin for begin, end in pairwise([first, *known])]
-        if len(lengths) != len(self.steps) or min(lengths, default=1.0) <= 0:
-            return [length_s or 0.0 for length_s in self.counts("seconds")]
-        return lengths
 
 
 def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, number: int) -> Record:
@@ -94,7 +29,7 @@ def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, numbe
     start = opening.table_or_none(data, "start", where)
     test = opening.table_or_none(start, "test_start", f"{where}: start")
     error = opening.text(data, "error")
-    measured_streams = [stream for stream in _streams(data, test, where) if _seconds(stream) > 0]
+    measured_streams = [stream for stream in iperf3_streams.of(data, test, where) if stream.seconds() > 0]
     if not measured_streams:
         problem = f"iperf3 says: {bounded(error, 200)}" if error else "found no interval and no result"
         raise UserError(where, f"{problem}; accepted: {ACCEPTED} of a test that ran")
@@ -110,7 +45,7 @@ def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, numbe
         _flow(stream, name, protocol, direction, data, notes)
         for stream, (name, direction) in zip(measured_streams, names, strict=True)
     ]
-    end_s = max(grid[-1:] + [_seconds(stream) for stream in measured_streams])
+    end_s = max(grid[-1:] + [stream.seconds() for stream in measured_streams])
     left_out = {}
     if "server_output_json" in data or "server_output_text" in data:
         left_out["server_output"] = "the server's own file can be imported beside this one"
@@ -144,35 +79,6 @@ def has_test(data: Mapping[str, Any]) -> bool:
     return bool(data.get("intervals")) or bool(data.get("end"))
 
 
-def _streams(data: Mapping[str, Any], test: Table, where: str) -> list[Stream]:
-    """Return the streams in the order in which they first appear."""
-    reverse = bool(test.get("reverse"))
-    is_server = "accepted_connection" in opening.table_or_none(data, "start", where)
-    streams: dict[int, Stream] = {}
-
-    def of(socket: object, sends: object, here: str) -> Stream:
-        key = round(opening.finite(socket, f"{here}.socket"))
-        by_default = reverse == is_server
-        return streams.setdefault(key, Stream(key, here, sends if isinstance(sends, bool) else by_default))
-
-    for index, interval in enumerate(opening.tables(data, "intervals", where)):
-        here = f"{where}: intervals.{index}"
-        for row in opening.tables(interval, "streams", here):
-            stream = of(row.get("socket"), row.get("sender"), f"{here}.streams")
-            if row.get("omitted") is True:
-                stream.warmed_up = True
-            else:
-                stream.steps.append(row)
-    end = opening.table_or_none(data, "end", where)
-    for index, row in enumerate(opening.tables(end, "streams", f"{where}: end")):
-        here = f"{where}: end.streams.{index}"
-        for name in ("sender", "receiver", "udp"):
-            if inner := opening.table_or_none(row, name, here):
-                of(inner.get("socket"), inner.get("sender"), here).end = row
-                break
-    return list(streams.values())
-
-
 def _protocol(streams: Sequence[Stream]) -> str:
     return "UDP" if any("udp" in stream.end for stream in streams) else "TCP"
 
@@ -203,7 +109,7 @@ def _flow(stream: Stream, name: str, protocol: str, direction: str, data: Mappin
     if goodput is None:
         notes.append(f"{name}: {SENT}")
         goodput = sent or (stream.result("sender", "bits_per_second") or 0.0) / 1e6
-    of_all = None if stream.warmed_up else _count(stream.result("sender", "retransmits"), WRAPPED)
+    of_all = None if stream.warmed_up else count(stream.result("sender", "retransmits"), WRAPPED)
     sent_again = stream.total("retransmits", WRAPPED) if of_all is None else of_all
     flow = parts.flow(name, BULK, direction, 0.0, goodput)
     flow["cc"], flow["rtt_ms"] = _congestion_control(direction, data), _rtt_ms(stream)
@@ -211,17 +117,12 @@ def _flow(stream: Stream, name: str, protocol: str, direction: str, data: Mappin
     return flow
 
 
-def _count(value: float | None, most: float) -> float | None:
-    """Return ``value``, or None if it is unknown: less than 0, or not less than ``most``."""
-    return value if value is not None and 0 <= value < most else None
-
-
 def _received_mbps(stream: Stream) -> float | None:
     """Return the rate at which the receiver's bytes arrived, or None if they are not known.
 
     An interrupted client has no word from its server, and writes 0 bytes.
     """
-    rate, size = (_count(stream.result("receiver", key), opening.MOST) for key in ("bits_per_second", "bytes"))
+    rate, size = (count(stream.result("receiver", key), opening.MOST) for key in ("bits_per_second", "bytes"))
     if rate is None or (not size and stream.result("sender", "bytes")):
         return None
     return rate / 1e6
@@ -250,7 +151,7 @@ def _rtt_ms(stream: Stream) -> Delay | None:
     rtts = summary(parts.nanoseconds([us / 1e3 for us in stream.counts("rtt", WRAPPED) if us]))
     if stream.warmed_up and rtts:
         return rtts  # the sums include the warm-up
-    least, mean, most = (_count(stream.result("sender", f"{key}_rtt"), WRAPPED) for key in ("min", "mean", "max"))
+    least, mean, most = (count(stream.result("sender", f"{key}_rtt"), WRAPPED) for key in ("min", "mean", "max"))
     if not least or not mean or not most or not least <= mean <= most:
         return rtts
     blank = Delay(mean=None, stddev=None, min=None, p10=None, p50=None, p90=None, p95=None, p99=None, max=None)
@@ -285,7 +186,7 @@ def _datagrams(stream: Stream, name: str, direction: str, data: Mapping[str, Any
     app = parts.flow(name, parts.DATAGRAMS, direction, 0.0, goodput)
     is_counted = lost is not None and packets is not None and 0 <= lost <= packets and packets > 0
     app["loss_percent"] = percent(round(lost or 0), round(packets or 0)) if is_counted else None
-    jitter = _count(jitter, opening.MOST)
+    jitter = count(jitter, opening.MOST)
     app["jitter_rfc3550_ms"] = None if jitter is None else rounded(jitter)
     return app
 
@@ -318,14 +219,6 @@ def _arrived(end: Table) -> float:
     udp = opening.table_or_none(end, "udp", "end.streams")
     lost, packets = (opening.number(udp, key, "end.streams.udp") or 0.0 for key in ("lost_packets", "packets"))
     return max(0.0, packets - max(0.0, lost))
-
-
-def _seconds(stream: Stream) -> float:
-    """Return how long the stream was measured."""
-    if seconds := sum(stream.lengths_s()):
-        return seconds
-    ends_s = [stream.result(end, "seconds") for end in ("sender", "receiver", "udp")]
-    return max((end_s for end_s in ends_s if end_s is not None), default=0.0)
 
 
 def _flow_series(stream: Stream, name: str, length: int, mss: float) -> FlowSeries:
