@@ -54,7 +54,7 @@ def data_file(record: Record, title: str, where: str) -> tuple[str, bytes, Choic
     if the record has no time series.
     """
     series = record.get("series")
-    if series is None or series["interval_s"] is None:
+    if series is None or series["interval_s"] is None or (series["flows"] and not series["time_s"]):
         raise UserError(where, f"holds no time series, of which Flent's files are made; accepted: a run with {SET}")
     choice = choose(record)
     name = file_name(choice, title, record["seed"])

@@ -108,15 +108,14 @@ def _trees(lines: Sequence[str]) -> dict[str, str]:
     plain = {line: discipline(line) for line in trees}
     pairs = {line: list(dict.fromkeys(pairwise(line.replace(";", " ").split()))) for line in trees}
     names: dict[str, str] = {}
-    for number, line in enumerate(trees, 1):
+    for line in trees:
         rivals = [set(pairs[other]) for other in trees if other != line and plain[other] == plain[line]]
         own = " ".join(next((pair for pair in pairs[line] if all(pair not in rival for rival in rivals)), ()))
-        name = plain[line]
+        names[line] = plain[line]
         if rivals:
-            name += f" ({own if own and len(own) <= OWN else f'tree {number}'})"
-        elif name in others:
-            name += " (tree)"
-        names[line] = name if name not in names.values() else f"{plain[line]} (tree {number})"
+            names[line] += f" ({own if own and len(own) <= OWN else f'tree {1 + sorted(trees).index(line)}'})"
+        elif plain[line] in others:
+            names[line] += " (tree)"
     return names
 
 
