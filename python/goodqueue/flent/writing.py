@@ -97,12 +97,12 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
         meta[called] = {"UNITS": "ms", **_extremes(ping["rtt_ms"])}
     for call in series.get("calls", []):
         if call["name"] in choice.calls:
-            flow = next((flow for flow in series["flows"] if flow["name"] == call["name"]), None)
+            same = next((one for one in series["flows"] if one["name"] == call["name"]), None)
             called = choice.calls[call["name"]]
             raw[called] = _packet_samples(call["seq"], call["sent_s"], call["delay_ms"])
             results[called] = [None] * len(grid)
             meta[called] = {"UNITS": "Kbps", **_extremes(call["delay_ms"])}
-            for key, (units, values) in _call(call, flow, grid).items():
+            for key, (units, values) in _call(call, same, grid).items():
                 results[f"{called}::{key}"], raw[f"{called}::{key}"] = values, []
                 meta[f"{called}::{key}"] = {"UNITS": units}
     for page in series.get("pages", []):

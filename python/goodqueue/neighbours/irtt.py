@@ -140,7 +140,7 @@ def _passed(client: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, i
 
 
 def _monotonic(end: Mapping[str, Any], key: str) -> int | None:
-    stamp = end[key].get("monotonic") if isinstance(end.get(key), dict) else None
+    stamp: Any = end[key].get("monotonic") if isinstance(end.get(key), dict) else None
     return int(stamp) if inputs.is_finite(stamp) else None
 
 
@@ -152,7 +152,7 @@ def _is_possible(trip: Trip) -> bool:
 
 def _begun(start: Any) -> str:
     """Return when the test began. irtt 0.9.0 writes it as text, later versions as times of both clocks."""
-    wall = start.get("wall") if isinstance(start, dict) else None
+    wall: Any = start.get("wall") if isinstance(start, dict) else None
     if not inputs.is_finite(wall):
         return opening.text({"start_time": start}, "start_time") or "unknown"
     try:
