@@ -27,7 +27,7 @@ const MOST_BYTES: u64 = 64 << 20;
 pub(crate) const MOST_LINES: usize = 10_000_000;
 
 /// All formats, for a file that has none of them.
-const FORMATS: &str = "whole milliseconds, one a line (mahimahi); a time and a rate with their units in two columns (0s 10mbit); \
+pub(crate) const FORMATS: &str = "whole milliseconds, one a line (mahimahi); a time and a rate with their units in two columns (0s 10mbit); \
                        netem-trace's JSON; or a JSON list of periods (duration_ms, bandwidth_kbps)";
 
 /// Refuses a file that has too many bytes.

@@ -3,6 +3,7 @@
 //! Three models of netem-trace are lists of rates: `StaticBwConfig`, `RepeatedBwPatternConfig` and `TraceBwConfig`.
 //! The other models compute or draw rates as they go, with that crate's own random generator. They are refused.
 
+use super::rate_file::FORMATS;
 use super::steps::Steps;
 use goodqueue_units::{Duration, parse};
 use serde::Deserialize;
@@ -154,8 +155,7 @@ impl List {
 /// One line of text that says what was found and what is accepted.
 pub(crate) fn read(text: &str) -> Result<Steps, String> {
     let model: Model = serde_json::from_str(text).map_err(|error| {
-        format!("line {}: found no list of rates of netem-trace ({error}); accepted: StaticBwConfig, RepeatedBwPatternConfig \
-                 or TraceBwConfig", error.line())
+        format!("line {}: found no list of rates of netem-trace ({error}); accepted: {FORMATS}", error.line())
     })?;
     let mut list = List::default();
     let for_ever = match &model {

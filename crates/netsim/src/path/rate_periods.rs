@@ -4,6 +4,7 @@
 //! "latency_ms": 75}`. The names of the keys have the units. A latency is the path's, which a file of rates does not
 //! say, so it is not read.
 
+use super::rate_file::FORMATS;
 use super::rate_json::{MOST_RATES, not_negative};
 use super::steps::Steps;
 use goodqueue_units::Duration;
@@ -25,7 +26,7 @@ const RATE_WORDS: [&str; 4] = ["bandwidth", "rate", "speed", "throughput"];
 /// One line of text that says what was found and what is accepted.
 pub(crate) fn read(text: &str) -> Result<Steps, String> {
     let periods: Vec<Map<String, Value>> = serde_json::from_str(text).map_err(|error| {
-        format!("line {}: found no list of periods ({error}); accepted: {ACCEPTED}", error.line())
+        format!("line {}: found no list of periods ({error}); accepted: {FORMATS}", error.line())
     })?;
     if periods.len() > MOST_RATES {
         return Err(format!("found more than {MOST_RATES} rates; accepted: up to as many"));
@@ -86,7 +87,7 @@ mod tests {
     #[test]
     fn what_is_no_list_of_periods_is_refused_in_one_line() {
         let table = [
-            ("[1, 2]", "line 1: found no list of periods"),
+            ("[1, 2]", "accepted: whole milliseconds, one a line (mahimahi); a time and a rate"),
             ("[", "line 1: found no list of periods"),
             ("[]", "found no rate"),
             (
