@@ -843,6 +843,9 @@ class Kernel(TypedDict):
     """`real` or `virtual`. Virtual time stands still while the machine is busy elsewhere."""
     tc: NotRequired[str]
     """Version of `tc`."""
+    tc_said: NotRequired[list[str]]
+    """What `tc` and Linux said about commands that they carried out, such as warnings, if they said anything. The
+    numbers of classes are those of the laboratory, whose tree begins at `10:`."""
     shaper: NotRequired[dict[str, str]]
     """By direction, Linux's discipline that served as the link."""
     sysctls: dict[str, Any]

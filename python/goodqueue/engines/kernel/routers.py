@@ -82,6 +82,8 @@ class Routers:
             },
             capture_lost=sum(self._lab["capture_dropped"].values()),
         )
+        if said := self._lab["tc_said"]:
+            kernel["tc_said"] = said
         if self._hops:
             kernel["hops"] = {
                 hop.name: KernelHop(
