@@ -156,7 +156,9 @@ def page(results: dict[str, Any]) -> Iterator[str]:
         ran = {name: found for name, found in of_release.items() if "groups" in found}
         if not of_release:
             continue
-        tools = sorted({f"Linux {found['linux']}, {found['tc'].removeprefix('tc utility, ')}" for found in ran.values()})
+        tools = sorted(
+            {f"Linux {found['linux']}, {found['tc'].removeprefix('tc utility, ')}" for found in ran.values()}
+        )
         yield f"## Linux {release}"
         yield from ("", "; ".join(tools) + ".", "")
         yield "| file | goodput of | seeds | simulator Mbit/s | Linux Mbit/s | off % | by chance % |"

@@ -44,7 +44,9 @@ def disciplines(shown: str) -> list[dict[str, Any]]:
     entries = loose_json.read(shown)
     whole = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
     if not whole or not all(isinstance(entry.get("handle"), str) for entry in whole):
-        raise LabError(f"tc -s -j qdisc show: found {shown.strip()[:60]!r}; accepted: a list of disciplines with handles")
+        raise LabError(
+            f"tc -s -j qdisc show: found {shown.strip()[:60]!r}; accepted: a list of disciplines with handles"
+        )
     for entry in whole:
         if lacking := [name for name in EACH_HAS if not isinstance(entry.get(name), int)]:
             what = f"no {' and no '.join(lacking)} of {entry.get('kind')} {entry['handle']}"
