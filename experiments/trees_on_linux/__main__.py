@@ -31,9 +31,13 @@ REST: Scenario = {
     "duration": "6s",
     "warmup": "1s",
     "path": {"rtt": "20ms"},
-    "traffic": [{"kind": "bulk", "host": "plain"}, {"kind": "bulk", "host": "marked", "dscp": 46}],
 }
-"""A scenario without a link. One of its flows has the codepoint that the filters of many trees look for."""
+"""A scenario without a link and without traffic."""
+
+BULK = [{"kind": "bulk"}]
+
+OF_A_PAGE = [{"kind": "bulk", "host": "plain"}, {"kind": "bulk", "host": "marked", "dscp": 46}]
+"""The traffic of a page's link. One flow has the codepoint that the filters of trees look for most."""
 
 MOST_HOSTS = 8
 """The most hosts of which each has a row."""
@@ -74,18 +78,18 @@ def outcome(file: Path, release: str, seeds: int, longest: str) -> dict[str, Any
         }
     except UserError as error:
         return {"refused": str(error).replace(str(ROOT.parent), "..")}
-    groups: dict[str, dict[str, list[float]]] = {}
+    by_group: dict[str, dict[str, list[float]]] = {}
     for engine, records in by_engine.items():
         for record in records:
             for group, goodput in goodputs(record):
-                groups.setdefault(group, {}).setdefault(engine, []).append(round(goodput, 3))
+                by_group.setdefault(group, {}).setdefault(engine, []).append(goodput)
     kernel = by_engine["kernel"][0]["kernel"]
     return {
         "linux": kernel["release"].split()[0],
         "tc": kernel["tc"],
         "said": kernel.get("tc_said", []),
         "time": f"{resolved['duration']} (the first {resolved['warmup']} left out)",
-        "groups": groups,
+        "groups": {name: compared(of_group["sim"], of_group["kernel"]) for name, of_group in by_group.items()},
     }
 
 
@@ -93,11 +97,11 @@ def of_file(file: Path, release: str, longest: str) -> Scenario:
     """Return the resolved scenario in ``file``, as Linux ``release`` has its disciplines and TCP."""
     if file.suffix == ".md":
         block = re.search(r"^```toml\n(.*?)^```", file.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-        asked = inputs.toml(block[1]) if block else {}
+        asked = {"traffic": OF_A_PAGE} | (inputs.toml(block[1]) if block else {})
     else:
         asked = scenario.load(file)
     paths.rebase(asked, file.parent)
-    asked = REST | asked
+    asked = REST | ({} if {"subscriber", "isp"} & set(asked) else {"traffic": BULK}) | asked
     end = seconds(asked["warmup"]) + seconds(longest)
     if end < seconds(asked["duration"]):
         asked["duration"] = f"{end:g}s"
@@ -124,18 +128,23 @@ def goodputs(record: Record) -> Iterator[tuple[str, float]]:
                     yield f"{host['name']}, {direction}", goodput
 
 
-def compared(goodput: dict[str, list[float]]) -> tuple[float, float, float, float]:
-    """Return the means of the simulator and of the kernel over the kernel's seeds, their difference, and chance.
+def compared(sim: list[float], kernel: list[float]) -> dict[str, float]:
+    """Return the means of the simulator and of the kernel, their difference, and chance.
 
-    The last two are in percent of the kernel's mean. Chance is the most by which a mean of as many of the simulator's
-    runs is off all its runs' mean.
+    The last two are in percent of the kernel's mean. Chance is the most by which the mean of as many of the
+    simulator's runs as the kernel's is off all of them.
     """
-    count = len(goodput["kernel"])
-    sim, kernel = mean(goodput["sim"][:count]), mean(goodput["kernel"])
-    all_runs = mean(goodput["sim"])
-    parts = [mean(goodput["sim"][at : at + count]) for at in range(0, len(goodput["sim"]) - count + 1, count)]
-    scale = 100 / kernel if kernel else 0.0
-    return sim, kernel, (sim - kernel) * scale, max(abs(part - all_runs) for part in parts) * scale
+    count = len(kernel)
+    of_sim, of_kernel = mean(sim), mean(kernel)
+    parts = [mean(sim[at : at + count]) for at in range(0, len(sim) - count + 1, count)]
+    scale = 100 / of_kernel if of_kernel else 0.0
+    return {
+        "seeds": count,
+        "sim_mbps": round(of_sim, 3),
+        "kernel_mbps": round(of_kernel, 3),
+        "off_percent": round((of_sim - of_kernel) * scale, 2),
+        "chance_percent": round(max(abs(part - of_sim) for part in parts) * scale, 2),
+    }
 
 
 def said(found: dict[str, Any]) -> str:
@@ -143,9 +152,9 @@ def said(found: dict[str, Any]) -> str:
     if "refused" in found:
         return f"refused: {found['refused']}"
     parts = []
-    for name, goodput in found["groups"].items():
-        sim, kernel, off, chance = compared(goodput)
-        parts.append(f"{name} {sim:.3f} {kernel:.3f} Mbit/s {off:+.2f} % (chance {chance:.2f})")
+    for name, group in found["groups"].items():
+        goodput = f"{group['sim_mbps']:.3f} {group['kernel_mbps']:.3f} Mbit/s"
+        parts.append(f"{name} {goodput} {group['off_percent']:+.2f} % (chance {group['chance_percent']:.2f})")
     return "; ".join([*parts, *found["said"]])
 
 
@@ -156,19 +165,17 @@ def page(results: dict[str, Any]) -> Iterator[str]:
         ran = {name: found for name, found in of_release.items() if "groups" in found}
         if not of_release:
             continue
-        tools = sorted(
-            {f"Linux {found['linux']}, {found['tc'].removeprefix('tc utility, ')}" for found in ran.values()}
-        )
+        tools = sorted({f"Linux {found['linux']}, {found['tc'].rpartition(' ')[2]}" for found in ran.values()})
         yield f"## Linux {release}"
         yield from ("", "; ".join(tools) + ".", "")
         yield "| file | goodput of | seeds | simulator Mbit/s | Linux Mbit/s | off % | by chance % |"
         yield "|---|---|---:|---:|---:|---:|---:|"
         for name, found in ran.items():
             for group, goodput in found["groups"].items():
-                sim, kernel, off, chance = compared(goodput)
+                off, chance = goodput["off_percent"], goodput["chance_percent"]
                 mark = "**" if abs(off) > max(WITHIN, chance) else ""
-                numbers = f"{len(goodput['kernel'])} | {sim:.3f} | {kernel:.3f} | {mark}{off:+.2f}{mark} | {chance:.2f}"
-                yield f"| {name} | {group} | {numbers} |"
+                numbers = f"{goodput['seeds']} | {goodput['sim_mbps']:.3f} | {goodput['kernel_mbps']:.3f}"
+                yield f"| {name} | {group} | {numbers} | {mark}{off:+.2f}{mark} | {chance:.2f} |"
         yield ""
         if warnings := {name: found["said"] for name, found in ran.items() if found["said"]}:
             yield from ("`tc` said:", "")

@@ -144,7 +144,9 @@ def by_hand(folder: Path, drops: int = 1) -> Any:
     lab = {
         "kernel": "6.1",
         "tc": "tc",
+        "tc_said": [],
         "start_ns": START_NS,
+        "idle_share": 0.5,
         "sysctls": {},
         "qdisc_stats": {"down": down, "up": [leaf(at, 0, 0, 0) for at in (1.0, 2.0, 3.0)]},
         "capture_dropped": {"r-wan": 0, "r-cli": 0},

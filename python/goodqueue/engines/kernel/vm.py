@@ -1,8 +1,8 @@
 """Runs the laboratory in its own virtual machine: qemu without hardware support, in virtual time.
 
-The guest's clock counts its instructions, one nanosecond each or less, and jumps over idle time. A busy host therefore does
-not disturb a run, and runs are repeatable. The host must not reach the guest while the guest works. The guest reads
-its input from the firmware, and writes its output after all measurements.
+The guest's clock counts its instructions, one nanosecond each or less, and jumps over idle time. A busy host
+therefore does not disturb a run, and runs are repeatable. The host must not reach the guest while the guest works. The
+guest reads its input from the firmware, and writes its output after all measurements.
 """
 
 import fcntl
@@ -228,7 +228,8 @@ def _archive() -> bytes:
 
 def _command(system: image.Image, memory_mb: int, results: Path, ghz: int = 1) -> list[str]:
     # The kernel passes words that it does not know to the first process as environment variables.
-    line = f"console=ttyS0 quiet nokaslr mitigations=off {_CLOCK.format(ghz=ghz)} panic=-1 reboot=t captures={memory_mb - _SYSTEM_MB}m"
+    clock, captures = _CLOCK.format(ghz=ghz), f"captures={memory_mb - _SYSTEM_MB}m"
+    line = f"console=ttyS0 quiet nokaslr mitigations=off {clock} panic=-1 reboot=t {captures}"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
     # Linux does not set up the PIC here. An interrupt of the PIT that came through the PIC would have vector 0,
     # which is a division by zero. SeaBIOS, the firmware of Debian 13's QEMU, leaves the PIT running; qboot does not.

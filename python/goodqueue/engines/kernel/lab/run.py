@@ -14,7 +14,7 @@ from .addresses import SIDES
 from .capture import Capture
 from .cards import captured, cards
 from .chain import measured
-from .clock import Clock
+from .clock import Clock, Idle
 from .commands import TOWARDS
 from .errors import LabError
 from .hosts import Hosts
@@ -71,9 +71,11 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         until(0.0)
         own_path.start(clock)
     until(plan.warmup_s)
+    idle = Idle(clock)
     queues.read()
     before = _netstat(spaces)
     until(plan.duration_s)
+    idle_share = idle.share()
     queues.read()
     after = _netstat(spaces)
     if own_path is not None:
@@ -95,6 +97,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         "tc": tc.version() if own_path is None else None,
         "tc_said": list(dict.fromkeys(heard)),
         "start_ns": clock.realtime_ns,
+        "idle_share": idle_share,
         "sysctls": _switches(spaces["server"]),
         "qdisc_stats": queues.bottleneck,
         "hop_stats": queues.hops,
