@@ -128,22 +128,19 @@ def goodputs(record: Record) -> Iterator[tuple[str, float]]:
                     yield f"{host['name']}, {direction}", goodput
 
 
-def compared(sim: list[float], kernel: list[float]) -> dict[str, float]:
-    """Return the means of the simulator and of the kernel, their difference, and chance.
+def compared(sim: list[float], kernel: list[float]) -> dict[str, Any]:
+    """Return the goodputs of both for the same seeds, the difference of their means, and chance, in percent.
 
-    The last two are in percent of the kernel's mean. Chance is the most by which the mean of as many of the
-    simulator's runs as the kernel's is off all of them.
+    Chance is the most by which the mean of as many runs of the simulator is off the mean of all its runs.
     """
     count = len(kernel)
-    of_sim, of_kernel = mean(sim), mean(kernel)
-    parts = [mean(sim[at : at + count]) for at in range(0, len(sim) - count + 1, count)]
-    scale = 100 / of_kernel if of_kernel else 0.0
+    means = [mean(sim[at : at + count]) for at in range(0, len(sim) - count + 1, count)]
+    scale = 100 / mean(kernel) if mean(kernel) else 0.0
     return {
-        "seeds": count,
-        "sim_mbps": round(of_sim, 3),
-        "kernel_mbps": round(of_kernel, 3),
-        "off_percent": round((of_sim - of_kernel) * scale, 2),
-        "chance_percent": round(max(abs(part - of_sim) for part in parts) * scale, 2),
+        "sim_mbps": [round(goodput, 3) for goodput in sim[:count]],
+        "kernel_mbps": [round(goodput, 3) for goodput in kernel],
+        "off_percent": round((means[0] - mean(kernel)) * scale, 2),
+        "chance_percent": round(max(abs(one - mean(sim)) for one in means) * scale, 2),
     }
 
 
@@ -153,7 +150,7 @@ def said(found: dict[str, Any]) -> str:
         return f"refused: {found['refused']}"
     parts = []
     for name, group in found["groups"].items():
-        goodput = f"{group['sim_mbps']:.3f} {group['kernel_mbps']:.3f} Mbit/s"
+        goodput = f"{mean(group['sim_mbps']):.3f} {mean(group['kernel_mbps']):.3f} Mbit/s"
         parts.append(f"{name} {goodput} {group['off_percent']:+.2f} % (chance {group['chance_percent']:.2f})")
     return "; ".join([*parts, *found["said"]])
 
@@ -174,7 +171,8 @@ def page(results: dict[str, Any]) -> Iterator[str]:
             for group, goodput in found["groups"].items():
                 off, chance = goodput["off_percent"], goodput["chance_percent"]
                 mark = "**" if abs(off) > max(WITHIN, chance) else ""
-                numbers = f"{goodput['seeds']} | {goodput['sim_mbps']:.3f} | {goodput['kernel_mbps']:.3f}"
+                sim, kernel = goodput["sim_mbps"], goodput["kernel_mbps"]
+                numbers = f"{len(kernel)} | {mean(sim):.3f} | {mean(kernel):.3f}"
                 yield f"| {name} | {group} | {numbers} | {mark}{off:+.2f}{mark} | {chance:.2f} |"
         yield ""
         if warnings := {name: found["said"] for name, found in ran.items() if found["said"]}:
