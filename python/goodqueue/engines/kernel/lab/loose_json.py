@@ -1,8 +1,8 @@
 """A reader of the JSON of ``tc -j``, which is not always JSON: some parts of `tc` print text for people all the same.
 
-An hfsc of iproute2 before 6.19 has ``"options":{default 1 }``. A `multiq` and an `atm` are alike, and a class of many
-kinds. A number may be ``inf`` or ``nan``, which JSON lacks. What is no member of an object and no entry of a list is
-skipped here, and everything around it is read.
+An hfsc of iproute2 before 7.1 has ``"options":{default 1 }``, and a multiq ``{bands 2/2 }``. Other releases may print
+other words, or a number that JSON lacks, as ``nan``. What is no member of an object and no entry of a list is skipped
+here, and everything around it is read.
 """
 
 import json
