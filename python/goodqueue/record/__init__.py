@@ -844,8 +844,8 @@ class Kernel(TypedDict):
     tc: NotRequired[str]
     """Version of `tc`."""
     tc_said: NotRequired[list[str]]
-    """What `tc` and Linux said about commands that they carried out, such as warnings, if they said anything. The
-    numbers of classes are those of the laboratory, whose tree begins at `10:`."""
+    """What `tc` and Linux said about commands that they carried out, such as warnings. The numbers of classes are the
+    laboratory's, in which a tree begins at `10:`. Absent if they said nothing."""
     shaper: NotRequired[dict[str, str]]
     """By direction, Linux's discipline that served as the link."""
     sysctls: dict[str, Any]
