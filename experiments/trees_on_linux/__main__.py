@@ -162,7 +162,7 @@ def page(results: dict[str, Any]) -> Iterator[str]:
         ran = {name: found for name, found in of_release.items() if "groups" in found}
         if not of_release:
             continue
-        tools = sorted({f"Linux {found['linux']}, {found['tc'].rpartition(' ')[2]}" for found in ran.values()})
+        tools = sorted({f"Linux {found['linux']}, {found['tc'].split(', ')[1]}" for found in ran.values()})
         yield f"## Linux {release}"
         yield from ("", "; ".join(tools) + ".", "")
         yield "| file | goodput of | seeds | simulator Mbit/s | Linux Mbit/s | off % | by chance % |"
@@ -176,13 +176,17 @@ def page(results: dict[str, Any]) -> Iterator[str]:
                 yield f"| {name} | {group} | {numbers} | {mark}{off:+.2f}{mark} | {chance:.2f} |"
         yield ""
         if warnings := {name: found["said"] for name, found in ran.items() if found["said"]}:
-            yield from ("`tc` said:", "")
-            yield from (f"- {name}: {line}" for name, lines in warnings.items() for line in dict.fromkeys(lines))
+            yield from ("`tc` said, without an end to the run:", "")
+            yield from (f"- {name}: {lines[0]}{_more(lines)}" for name, lines in warnings.items())
             yield ""
         if refused := {name: found["refused"] for name, found in of_release.items() if "refused" in found}:
             yield from ("Not run:", "")
             yield from (f"- {name}: {why}" for name, why in refused.items())
             yield ""
+
+
+def _more(lines: list[str]) -> str:
+    return f" (and {len(lines) - 1} more)" if len(lines) > 1 else ""
 
 
 if __name__ == "__main__":
