@@ -49,10 +49,10 @@ type Act<'d> = &'d mut dyn FnMut(&[String]) -> Result<(), String>;
 const DEEPEST: usize = 16;
 /// The longest word and the longest value, in bytes: Linux's `MAX_ARG_STRLEN` (include/uapi/linux/binfmts.h).
 const LONGEST_WORD: usize = 128 << 10;
-/// How much a script may write, loop over and copy, in bytes, besides its own length.
+/// How much a script may write, loop over and copy, in bytes, besides eight times its own length.
 const MOST: usize = 64 << 20;
 /// What a command costs of that, and a variable that is copied.
-const COMMAND: usize = 32;
+const COMMAND: usize = 128;
 /// How many names of other programs a note has.
 const NAMED: usize = 8;
 
@@ -123,7 +123,7 @@ impl<'a, 'd> Shell<'a, 'd> {
             depth: 0,
             done: 0,
             spent: 0,
-            limit: MOST.saturating_add(text.len().saturating_mul(2)),
+            limit: MOST.saturating_add(text.len().saturating_mul(8)),
             skipped: 0,
             names: Vec::new(),
             said: Vec::new(),

@@ -1,6 +1,6 @@
 //! Files of `tc -batch`: commands without `tc` in front (`batch`, `getcmdline` and `makeargs` of iproute2).
 
-use super::{COMMAND, Read, Shell};
+use super::{Read, Shell};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -28,7 +28,6 @@ impl Shell<'_, '_> {
             let words = words(&begun);
             begun.clear();
             if !words.is_empty() {
-                self.spend(COMMAND, line + at)?;
                 self.tc(&words, line + at)?;
             }
         }

@@ -224,7 +224,13 @@ impl<'a> Shell<'a, '_> {
     /// Returns the value of `${…}`, of which `text` is the inside.
     fn parameter(&mut self, text: &'a str, line: usize) -> Expanded<String> {
         if let Some(name) = text.strip_prefix('#').filter(|name| is_name(name)) {
-            return Ok(self.text_of(name)?.chars().count().to_string());
+            let value = self.text_of(name)?;
+            // dash counts bytes, and bash characters.
+            return if value.is_ascii() {
+                Ok(value.len().to_string())
+            } else {
+                Err(self.no_parameter(text, line))
+            };
         }
         let special = text.starts_with(['@', '*', '#', '?', '$', '!', '-']);
         let length = match special {

@@ -69,8 +69,10 @@ impl<'a> Shell<'a, '_> {
             0 => Ok(false),
             _ => condition.any(),
         };
-        if condition.at < condition.operands.len() && !matches!(result, Err(Trouble::Refused(_))) {
-            return Err((line, "found a condition that does not end; accepted: as in test(1)".to_string()));
+        // Words that are left over are an error of test, which answers 2.
+        let is_whole = condition.at == condition.operands.len() || matches!(result, Err(Trouble::Refused(_)));
+        if !is_whole {
+            return Ok(Status::Known(false));
         }
         status_of(result)
     }

@@ -90,7 +90,7 @@ fn script() -> impl Strategy<Value = Vec<String>> {
             inner.prop_map(|a| format!("({a})")),
         ]
     });
-    let literal = prop::sample::select(std::vec!["12", " 3 4", "x  y", "", "a#b", "é"]);
+    let literal = prop::sample::select(std::vec!["12", " 3 4", "x  y", "", "a#b"]);
     let line = prop_oneof![
         3 => (name.clone(), sum.clone()).prop_map(|(name, sum)| format!("{name}=$(({sum}))")),
         1 => (name.clone(), 0..99u32).prop_map(|(name, number)| format!("{name}={number}")),
@@ -156,8 +156,8 @@ fn a_batch_is_read() {
 #[test]
 fn what_is_not_known_is_refused() {
     for (script, number, why) in [
-        ("R=$(cat rate)\n\ntc class add rate $R", 3, "found what \"cat rate\" prints (line 1)"),
-        ("R=`cat rate`\nS=${R}kbit\ntc class add rate $S", 3, "what \"cat rate\" prints"),
+        ("R=$(cat rate)\n\ntc class add rate $R", 3, "found what \"cat\" prints (line 1)"),
+        ("R=`cat rate`\nS=${R}kbit\ntc class add rate $S", 3, "what \"cat\" prints"),
         ("tc class add rate $((X/0))", 1, "found $((X/0))"),
         (
             "\nif grep -q x y; then\ntc qdisc add dev e root sfq\nfi",
@@ -175,7 +175,7 @@ fn what_is_not_known_is_refused() {
         ("f() { f; }\nf", 1, "more than 16 deep"),
         ("IFS=:\ntc x", 1, "IFS"),
         ("tc -batch other.tc", 1, "found tc -batch other.tc"),
-        ("if true; then\ntc x", 2, "found the end of the script; accepted: \"elif\""),
+        ("if true; then\ntc x", 2, "found the end of the script; accepted: \"fi\""),
         ("tc 'x", 1, "found ' without a second one"),
         ("echo usage\nexit 1", 2, "found exit before any command of tc"),
         ("A=(1 2)\ntc ${A[0]}", 2, "found ${A[0]} (line 2)"),
