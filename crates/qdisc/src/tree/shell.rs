@@ -46,7 +46,7 @@ type Read<T> = Result<T, Refusal>;
 type Act<'d> = &'d mut dyn FnMut(&[String]) -> Result<(), String>;
 
 /// The most commands, functions and expansions inside each other.
-const DEEPEST: usize = 16;
+const DEEPEST: usize = 32;
 /// The longest word and the longest value, in bytes: Linux's `MAX_ARG_STRLEN` (include/uapi/linux/binfmts.h).
 const LONGEST_WORD: usize = 128 << 10;
 /// How much a script may write, loop over and copy, in bytes, besides eight times its own length.

@@ -21,7 +21,12 @@ impl<'a> Shell<'a, '_> {
     ) -> Read<Option<Flow>> {
         let line = command.line;
         let flow = match name {
-            ":" | "true" | "trap" | "umask" | "shopt" | "ulimit" | "wait" | "cd" => SUCCESS,
+            // Its words may set variables: : "${X:=1}".
+            ":" => {
+                self.values(rest, line, &mut Vec::new())?;
+                SUCCESS
+            }
+            "true" | "trap" | "umask" | "shopt" | "ulimit" | "wait" | "cd" => SUCCESS,
             "exec" if rest.is_empty() => SUCCESS,
             "false" => Flow::Next(Status::Known(false)),
             "set" => {

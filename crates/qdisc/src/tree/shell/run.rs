@@ -84,7 +84,9 @@ impl<'a> Shell<'a, '_> {
     fn piped(&mut self, commands: &[Command<'a>]) -> Read<Flow> {
         let (outer, printed) = (self.copied()?, self.printed.take());
         let mut status = Status::Known(true);
+        let mut is_blank = false;
         for command in commands {
+            is_blank = matches!(&self.printed, Some(Value::Known(text, _)) if text.trim().is_empty());
             self.printed = printed.is_some().then(|| Value::known(String::new()));
             if let Flow::Next(next) | Flow::Return(next) = self.command(command, false)? {
                 status = next;
@@ -93,7 +95,9 @@ impl<'a> Shell<'a, '_> {
         self.restore(outer);
         let last = commands.last().map_or_else(String::new, first_word);
         let what: Rc<str> = format!("what {last:?} answers (line {})", commands[0].line).into();
-        self.printed = printed.map(|_| Value::Unknown(what.clone()));
+        // grep finds nothing in nothing, and everybody asks it for what is there.
+        let is_nothing = is_blank && last == "grep";
+        self.printed = printed.map(|_| if is_nothing { Value::known(String::new()) } else { Value::Unknown(what.clone()) });
         let answers = matches!(status, Status::Assumed(_) | Status::Unknown(_));
         Ok(Flow::Next(if answers { Status::Unknown(what) } else { status }))
     }

@@ -157,9 +157,6 @@ impl<'a> Shell<'a, '_> {
     /// Carries out `NAME=value` or `NAME+=value`.
     pub(super) fn set(&mut self, word: &'a str, line: usize) -> Read<()> {
         let Some((name, value)) = assignment(word) else { return Ok(()) };
-        if name == "IFS" {
-            return Err((line, "found another IFS; accepted: blanks between words".to_string()));
-        }
         let value = if value.starts_with('(') {
             Value::Unknown(format!("${name}, an array (line {line})").into())
         } else {
@@ -178,6 +175,9 @@ impl<'a> Shell<'a, '_> {
             (b'+', Some(Value::Unknown(what)), _) => Value::Unknown(what),
             (_, _, value) => value,
         };
+        if name == "IFS" && !matches!(&value, Value::Known(text, _) if text == " \t\n") {
+            return Err((line, "found another IFS; accepted: blanks between words".to_string()));
+        }
         self.assign(name, value)
     }
 

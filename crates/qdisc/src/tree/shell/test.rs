@@ -27,6 +27,7 @@ impl Operand {
 struct Condition<'s, 'a, 'd> {
     shell: &'s mut Shell<'a, 'd>,
     operands: Vec<Operand>,
+    is_double: bool,
     at: usize,
     line: usize,
     depth: usize,
@@ -41,13 +42,24 @@ impl<'a> Shell<'a, '_> {
         let mut values = Vec::new();
         self.values(words, line, &mut values)?;
         let operands = values.into_iter().map(|value| Operand { value, pattern: None }).collect();
-        self.decide(operands, line)
+        self.decide(operands, false, line)
     }
 
     /// Decides `[[ words ]]`, whose words are not split.
     pub(super) fn double_test(&mut self, words: &[&'a str], line: usize) -> Read<Status> {
-        let mut operands = Vec::new();
+        let mut operands: Vec<Operand> = Vec::new();
         for word in words {
+            let is_pattern = operands.last().is_some_and(|last| ["=", "==", "!="].iter().any(|sign| last.is(sign)));
+            if is_pattern {
+                let pattern = self.pattern(word, line);
+                let value = match &pattern {
+                    Ok(pattern) => Value::known(pattern.clone()),
+                    Err(Trouble::Unknown(what)) => Value::Unknown(what.clone()),
+                    Err(Trouble::Refused(refusal)) => return Err(refusal.clone()),
+                };
+                operands.push(Operand { value, pattern: pattern.ok() });
+                continue;
+            }
             let value = match self.single(word, line) {
                 Ok(text) => Value::known(text),
                 Err(Trouble::Unknown(what)) => Value::Unknown(what),
@@ -58,13 +70,13 @@ impl<'a> Shell<'a, '_> {
                 "||" => Value::known("-o".to_string()),
                 _ => value,
             };
-            operands.push(Operand { value, pattern: self.pattern(word, line).ok() });
+            operands.push(Operand { value, pattern: None });
         }
-        self.decide(operands, line)
+        self.decide(operands, true, line)
     }
 
-    fn decide(&mut self, operands: Vec<Operand>, line: usize) -> Read<Status> {
-        let mut condition = Condition { shell: self, operands, at: 0, line, depth: 0 };
+    fn decide(&mut self, operands: Vec<Operand>, is_double: bool, line: usize) -> Read<Status> {
+        let mut condition = Condition { shell: self, operands, is_double, at: 0, line, depth: 0 };
         let result = match condition.operands.len() {
             0 => Ok(false),
             _ => condition.any(),
@@ -165,7 +177,7 @@ impl Condition<'_, '_, '_> {
             }
             None => one == other,
         };
-        let is_double = right.pattern.is_some();
+        let is_double = self.is_double;
         match operator {
             "=" | "==" => return Ok(fits),
             "!=" => return Ok(!fits),

@@ -172,7 +172,7 @@ fn what_is_not_known_is_refused() {
         ),
         ("while read d; do tc qdisc add dev $d root sfq; done < list", 1, "what there is to read"),
         ("for i in {1..3}; do tc qdisc add dev e$i root sfq; done", 1, "found \"{1..3}\""),
-        ("f() { f; }\nf", 1, "more than 16 deep"),
+        ("f() { f; }\nf", 1, "more than 32 deep"),
         ("IFS=:\ntc x", 1, "IFS"),
         ("tc -batch other.tc", 1, "found tc -batch other.tc"),
         ("if true; then\ntc x", 2, "found the end of the script; accepted: \"fi\""),
