@@ -1,5 +1,5 @@
-//! Arithmetic of the shell: `$((…))` (POSIX.1-2017, Shell Command Language, 2.6.4), with signed integers of 64 bits that
-//! wrap, as dash and bash have them.
+//! Arithmetic of the shell: `$((…))` (POSIX.1-2017, Shell Command Language, 2.6.4), with signed integers of 64 bits
+//! that wrap, as dash and bash have them.
 
 use super::expand::{Trouble, unknown};
 use super::value::Value;

@@ -1,5 +1,6 @@
 //! Files of `tc -batch`: commands without `tc` in front (`batch`, `getcmdline` and `makeargs` of iproute2).
 
+use super::simple::shows;
 use super::{Read, Shell};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -27,7 +28,7 @@ impl Shell<'_, '_> {
             begun += part;
             let words = words(&begun);
             begun.clear();
-            if !words.is_empty() {
+            if !shows(words.iter().map(String::as_str)) {
                 self.tc(&words, line + at)?;
             }
         }

@@ -3,7 +3,7 @@
 use super::lex;
 use super::parse::plain;
 use super::script::{AndOr, Command, List, Pipeline, What};
-use super::simple::{assignment, is_tc, shows};
+use super::simple::{NAMING, assignment, is_tc, shows};
 use super::value::Value;
 use super::{DEEPEST, Read, Shell, is_name};
 use alloc::format;
@@ -178,6 +178,7 @@ impl<'a> Search<'_, 'a, '_> {
                 Effect::None
             }
             _ if is_tc(&name) && shows(rest.iter().copied()) => Effect::None,
+            name if NAMING.contains(&name) => Effect::None,
             _ if is_tc(&name) || rest.iter().any(|word| is_tc(word)) => Effect::Some,
             _ => Effect::None,
         }

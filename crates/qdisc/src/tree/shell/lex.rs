@@ -1,7 +1,7 @@
 //! The words and operators of a script (POSIX.1-2017, Shell Command Language, 2.3).
 //!
-//! A word is a piece of the script as it stands there, with its quotes. Its expansions are read when it is used, so that
-//! nothing here follows the depth of what is written.
+//! A word is a piece of the script as it stands there, with its quotes. Its expansions are read when it is used, so
+//! that nothing here follows the depth of what is written.
 
 use super::Read;
 use alloc::format;

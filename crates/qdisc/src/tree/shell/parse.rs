@@ -33,7 +33,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Returns the line of the last token that was looked at.
-    fn line(&self) -> usize {
+    fn token_line(&self) -> usize {
         self.lexer.token_line
     }
 
@@ -68,7 +68,7 @@ impl<'a> Parser<'a> {
             Token::Redirection(_) => "a redirection".to_string(),
             Token::End => "the end of the script".to_string(),
         };
-        Err((self.line(), format!("found {found}; accepted: {accepted}")))
+        Err((self.token_line(), format!("found {found}; accepted: {accepted}")))
     }
 
     fn expect(&mut self, word: &str) -> Read<()> {
@@ -107,7 +107,7 @@ impl<'a> Parser<'a> {
 
     fn command(&mut self) -> Read<Command<'a>> {
         self.peek()?;
-        let line = self.line();
+        let line = self.token_line();
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err((line, format!("found commands {} deep; accepted: {DEEPEST}", self.depth)));
@@ -173,7 +173,7 @@ impl<'a> Parser<'a> {
             Token::Word(
                 word @ ("then" | "else" | "elif" | "fi" | "do" | "done" | "esac" | "}" | "select" | "coproc"),
             ) => {
-                return Err((self.line(), format!("found {word:?}; accepted: a command")));
+                return Err((self.token_line(), format!("found {word:?}; accepted: a command")));
             }
             _ => {}
         }

@@ -79,8 +79,8 @@ impl<'a> Shell<'a, '_> {
         Ok(Flow::Next(status))
     }
 
-    /// Carries out commands with `|` between them, each of which has variables of its own. What the last one prints, and
-    /// answers, depends on the others.
+    /// Carries out commands with `|` between them, each of which has variables of its own. What the last one prints,
+    /// and answers, depends on the others.
     fn piped(&mut self, commands: &[Command<'a>]) -> Read<Flow> {
         let (outer, printed) = (self.copied()?, self.printed.take());
         let mut status = Status::Known(true);
@@ -97,7 +97,8 @@ impl<'a> Shell<'a, '_> {
         let what: Rc<str> = format!("what {last:?} answers (line {})", commands[0].line).into();
         // grep finds nothing in nothing, and everybody asks it for what is there.
         let is_nothing = is_blank && last == "grep";
-        self.printed = printed.map(|_| if is_nothing { Value::known(String::new()) } else { Value::Unknown(what.clone()) });
+        self.printed = printed
+            .map(|_| if is_nothing { Value::known(String::new()) } else { Value::Unknown(what.clone()) });
         let answers = matches!(status, Status::Assumed(_) | Status::Unknown(_));
         Ok(Flow::Next(if answers { Status::Unknown(what) } else { status }))
     }

@@ -11,6 +11,8 @@ use alloc::vec::Vec;
 
 /// Programs that carry out the command behind their own words.
 const BEFORE: [&str; 6] = ["sudo", "doas", "exec", "command", "nice", "env"];
+/// Commands among whose words `tc` is only a word.
+pub(super) const NAMING: [&str; 7] = ["command", "which", "type", "hash", "echo", "printf", "logger"];
 /// Commands of `tc` that change nothing.
 const SHOWING: [&str; 6] = ["show", "list", "ls", "get", "monitor", "help"];
 
@@ -113,7 +115,8 @@ impl<'a> Shell<'a, '_> {
         match self.builtin(&name, rest, command)? {
             Some(flow) => Ok(flow),
             None => {
-                if rest.iter().any(|word| is_tc(word)) {
+                let is_word = NAMING.contains(&name.as_str());
+                if !is_word && rest.iter().any(|word| is_tc(word)) {
                     let found = shortened(&words.join(" "));
                     return Err((
                         line,

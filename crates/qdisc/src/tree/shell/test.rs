@@ -49,7 +49,8 @@ impl<'a> Shell<'a, '_> {
     pub(super) fn double_test(&mut self, words: &[&'a str], line: usize) -> Read<Status> {
         let mut operands: Vec<Operand> = Vec::new();
         for word in words {
-            let is_pattern = operands.last().is_some_and(|last| ["=", "==", "!="].iter().any(|sign| last.is(sign)));
+            let is_pattern =
+                operands.last().is_some_and(|last| ["=", "==", "!="].iter().any(|sign| last.is(sign)));
             if is_pattern {
                 let pattern = self.pattern(word, line);
                 let value = match &pattern {
