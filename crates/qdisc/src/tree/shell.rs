@@ -2,7 +2,7 @@
 //!
 //! - `batch`: the lines of `tc -batch`;
 //! - `lex`, `parse`, `script`: the script as it stands;
-//! - `expand`, `arithmetic`, `pattern`, `value`: what its words become;
+//! - `expand`, `arithmetic`, `array`, `pattern`, `value`: what its words become;
 //! - `run`, `simple`, `builtins`, `test`, `output`: its commands, one after the other;
 //! - `idle`: what has no effect on queues, and need not be known.
 //!
@@ -14,6 +14,7 @@
 //! all that is written, looped over and copied.
 
 mod arithmetic;
+mod array;
 mod batch;
 mod builtins;
 mod expand;

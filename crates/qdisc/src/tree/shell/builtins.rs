@@ -52,7 +52,7 @@ impl<'a> Shell<'a, '_> {
             }
             "unset" => {
                 for name in rest {
-                    self.variables.remove(*name);
+                    self.unset(name);
                     self.functions.remove(name);
                 }
                 SUCCESS
@@ -127,6 +127,9 @@ impl<'a> Shell<'a, '_> {
 
     /// Carries out `local`, `export` and the like.
     fn declare(&mut self, how: &str, words: &[&'a str], line: usize) -> Read<()> {
+        if words.iter().any(|word| word.starts_with('-') && word.contains('A')) {
+            return Err((line, format!("found {how} -A; accepted: arrays with numbers")));
+        }
         let hides = !matches!(how, "export" | "readonly");
         for word in words.iter().filter(|word| !word.starts_with('-')) {
             let name = assignment(word).map_or(*word, |(name, _)| name);

@@ -88,6 +88,16 @@ impl<'a> Shell<'a, '_> {
             }
             return Ok(());
         }
+        if let Some(name) = word
+            .strip_prefix("\"${")
+            .and_then(|word| word.strip_suffix("[@]}\""))
+            .filter(|name| is_name(name))
+        {
+            for value in self.elements(name) {
+                fields.push(self.text(&value)?);
+            }
+            return Ok(());
+        }
         let (mut done, open) = self.expanded(word, line, true, false)?;
         done.extend(open);
         self.spend(done.iter().map(String::len).sum(), line)?;
@@ -232,6 +242,11 @@ impl<'a> Shell<'a, '_> {
                 Err(self.no_parameter(text, line))
             };
         }
+        if let Some(name) =
+            text.strip_prefix('#').and_then(|text| text.strip_suffix("[@]")).filter(|name| is_name(name))
+        {
+            return Ok(self.elements(name).len().to_string());
+        }
         let special = text.starts_with(['@', '*', '#', '?', '$', '!', '-']);
         let length = match special {
             true => 1,
@@ -240,13 +255,20 @@ impl<'a> Shell<'a, '_> {
                 .unwrap_or(text.len()),
         };
         let (name, operator) = text.split_at(length);
-        // All elements of an array are the whole of a plain variable.
-        let operator =
-            operator.strip_prefix("[@]").or_else(|| operator.strip_prefix("[*]")).unwrap_or(operator);
         let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
         if name.is_empty() || !(special || is_name(name) || is_number) {
             return Err(self.no_parameter(text, line));
         }
+        let key;
+        let (name, operator) = match super::array::element(text) {
+            None => (name, operator),
+            Some((_, "@" | "*", "")) => return self.joined(name),
+            Some((_, "@" | "*", _)) => return Err(self.no_parameter(text, line)),
+            Some((_, number, rest)) => {
+                key = self.element_key(name, number, line)?;
+                (key.as_str(), rest)
+            }
+        };
         if operator.is_empty() {
             return self.text_of(name);
         }
@@ -296,6 +318,15 @@ impl<'a> Shell<'a, '_> {
         }
     }
 
+    /// Returns all elements of an array, with blanks between them.
+    fn joined(&mut self, name: &str) -> Expanded<String> {
+        let mut texts = Vec::new();
+        for value in self.elements(name) {
+            texts.push(self.text(&value)?);
+        }
+        Ok(texts.join(" "))
+    }
+
     fn no_parameter(&self, text: &str, line: usize) -> Trouble {
         unknown(format!("${{{}}} (line {line})", shortened(text)))
     }
@@ -318,7 +349,9 @@ impl<'a> Shell<'a, '_> {
             "$" | "!" | "-" => Some(Value::Unknown(format!("${name}").into())),
             _ => match name.parse::<usize>() {
                 Ok(number) => self.arguments.get(number.wrapping_sub(1)).cloned(),
-                Err(_) => self.variables.get(name).cloned(),
+                Err(_) => {
+                    self.variables.get(name).or_else(|| self.variables.get(&format!("{name}[0]"))).cloned()
+                }
             },
         }
     }

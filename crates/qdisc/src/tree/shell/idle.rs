@@ -127,7 +127,7 @@ impl<'a> Search<'_, 'a, '_> {
         let effect = match &command.what {
             What::Simple(words) => self.simple(words),
             What::Test(_) => Effect::None,
-            What::Arithmetic(_) | What::Function(..) => Effect::Some,
+            What::Arithmetic(_) | What::Function(..) | What::Count(..) => Effect::Some,
             What::Group(list) => self.list(list),
             What::Subshell(list) => Effect::None.or(self.list(list)),
             What::If(arms, otherwise) => self.arms(arms, otherwise),

@@ -241,6 +241,18 @@ impl<'a> Parser<'a> {
 
     fn for_loop(&mut self) -> Read<What<'a>> {
         self.expect("for")?;
+        if self.peek()? == Token::Operator("((") {
+            self.next = None;
+            let text = self.lexer.arithmetic()?;
+            let parts: Vec<&str> = text.split(';').collect();
+            let Ok(parts) = <[&str; 3]>::try_from(parts) else {
+                return self.refuse("for ((first; condition; step))");
+            };
+            while let Token::Operator(";" | "\n") = self.peek()? {
+                self.take()?;
+            }
+            return Ok(What::Count(parts, self.body()?));
+        }
         let name = match self.peek()? {
             Token::Word(name) if is_name(name) => name,
             _ => return self.refuse("for NAME in WORDS; do …; done"),

@@ -137,10 +137,8 @@ impl<'a> Shell<'a, '_> {
         match &command.what {
             What::Simple(_) => Ok(Flow::Next(Status::Known(true))),
             What::Test(words) => Ok(Flow::Next(self.double_test(words, line)?)),
-            What::Arithmetic(text) => {
-                let value = self.single(text, line).and_then(|text| arithmetic::compute(self, &text, line));
-                Ok(Flow::Next(status_of(value.map(|value| value != 0))?))
-            }
+            What::Arithmetic(text) => Ok(Flow::Next(self.computed(text, line)?)),
+            What::Count(parts, body) => self.count(*parts, body, line),
             What::Group(list) => self.list(list),
             What::Subshell(list) => {
                 let outer = self.copied()?;
@@ -210,6 +208,33 @@ impl<'a> Shell<'a, '_> {
         }
     }
 
+    /// Returns whether an expression is other than 0.
+    fn computed(&mut self, text: &'a str, line: usize) -> Read<Status> {
+        let value = self.single(text, line).and_then(|text| arithmetic::compute(self, &text, line));
+        status_of(value.map(|value| value != 0))
+    }
+
+    fn count(&mut self, [first, condition, step]: [&'a str; 3], body: &List<'a>, line: usize) -> Read<Flow> {
+        self.computed(first, line)?;
+        loop {
+            self.spend(COMMAND, line)?;
+            // Without a condition the loop goes on.
+            match self.computed(condition, line)? {
+                Status::Known(false) if !condition.trim().is_empty() => {
+                    return Ok(Flow::Next(Status::Known(true)));
+                }
+                Status::Known(_) => {}
+                Status::Assumed(what) | Status::Unknown(what) => {
+                    return Err(self.unknown_condition(line, &what));
+                }
+            }
+            if let Some(flow) = turned(self.list(body)?) {
+                return Ok(flow);
+            }
+            self.computed(step, line)?;
+        }
+    }
+
     fn for_loop(
         &mut self,
         name: &str,
@@ -223,6 +248,12 @@ impl<'a> Shell<'a, '_> {
             Some(words) => {
                 let mut fields = Vec::new();
                 for word in words {
+                    if self.is_bash
+                        && let Some(range) = range(word)
+                    {
+                        fields.extend(range);
+                        continue;
+                    }
                     if is_braces(word) {
                         return Err((
                             line,
@@ -327,6 +358,17 @@ pub(super) fn status_of(truth: Result<bool, Trouble>) -> Read<Status> {
         Err(Trouble::Unknown(what)) => Ok(Status::Unknown(what)),
         Err(Trouble::Refused(refusal)) => Err(refusal),
     }
+}
+
+/// Returns the words that `{1..4}` is in bash.
+fn range(word: &str) -> Option<Vec<String>> {
+    let (first, last) = word.strip_prefix('{')?.strip_suffix('}')?.split_once("..")?;
+    // Zeros in front would widen all numbers.
+    let number = |text: &str| text.parse::<i64>().ok().filter(|number| number.to_string() == text);
+    let (first, last) = (number(first)?, number(last)?);
+    let count = usize::try_from(last.abs_diff(first)).ok().filter(|count| *count < 1 << 16)?;
+    let step = if last < first { -1 } else { 1 };
+    Some((0..=count as i64).map(|at| (first + at * step).to_string()).collect())
 }
 
 /// Returns whether bash makes several words of this one: `{1..4}`.

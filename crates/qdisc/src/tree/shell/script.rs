@@ -41,6 +41,8 @@ pub(super) enum What<'a> {
     If(Vec<(List<'a>, List<'a>)>, List<'a>),
     /// Without words: the arguments.
     For(&'a str, Option<Vec<&'a str>>, List<'a>),
+    /// `for ((first; condition; step))`.
+    Count([&'a str; 3], List<'a>),
     While {
         is_until: bool,
         condition: List<'a>,

@@ -1,5 +1,6 @@
 //! Simple commands: assignments, functions, commands of `tc`, the shell's own, and those of other programs.
 
+use super::array::element;
 use super::batch::OBJECTS;
 use super::expand::Trouble;
 use super::script::Command;
@@ -19,7 +20,8 @@ const SHOWING: [&str; 6] = ["show", "list", "ls", "get", "monitor", "help"];
 /// Returns the name and the rest of a word `NAME=…` or `NAME+=…`.
 pub(super) fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
-    is_name(name.strip_suffix('+').unwrap_or(name)).then_some((name.strip_suffix('+').unwrap_or(name), value))
+    let name = name.strip_suffix('+').unwrap_or(name);
+    (is_name(name) || matches!(element(name), Some((_, _, "")))).then_some((name, value))
 }
 
 /// Returns whether `name` is `tc`, perhaps with its folder.
@@ -160,22 +162,34 @@ impl<'a> Shell<'a, '_> {
     /// Carries out `NAME=value` or `NAME+=value`.
     pub(super) fn set(&mut self, word: &'a str, line: usize) -> Read<()> {
         let Some((name, value)) = assignment(word) else { return Ok(()) };
-        let value = if value.starts_with('(') {
-            Value::Unknown(format!("${name}, an array (line {line})").into())
-        } else {
-            self.missing = None;
-            match self.single(value, line) {
-                Ok(text) => Value::Known(text, self.missing.take()),
-                Err(Trouble::Unknown(what)) => Value::Unknown(what),
-                Err(Trouble::Refused(refusal)) => return Err(refusal),
+        let adds = word.as_bytes()[name.len()] == b'+';
+        if let Some(inside) = value.strip_prefix('(').and_then(|value| value.strip_suffix(')')) {
+            return self.set_array(name, inside, adds, line);
+        }
+        let key = match element(name).map(|(array, number, _)| self.element_key(array, number, line)) {
+            None => name.to_string(),
+            Some(Ok(key)) => key,
+            Some(Err(Trouble::Refused(refusal))) => return Err(refusal),
+            Some(Err(Trouble::Unknown(what))) => {
+                return Err((
+                    line,
+                    format!("found {:?}, with {what}; accepted: a known number", shortened(word)),
+                ));
             }
         };
-        let value = match (word.as_bytes()[name.len()], self.value_of(name), value) {
-            (b'+', Some(Value::Known(before, missing)), Value::Known(text, more)) => {
+        let name = key.as_str();
+        self.missing = None;
+        let value = match self.single(value, line) {
+            Ok(text) => Value::Known(text, self.missing.take()),
+            Err(Trouble::Unknown(what)) => Value::Unknown(what),
+            Err(Trouble::Refused(refusal)) => return Err(refusal),
+        };
+        let value = match (adds, self.value_of(name), value) {
+            (true, Some(Value::Known(before, missing)), Value::Known(text, more)) => {
                 self.spend(before.len() + text.len(), line)?;
                 Value::Known(before + &text, missing.or(more))
             }
-            (b'+', Some(Value::Unknown(what)), _) => Value::Unknown(what),
+            (true, Some(Value::Unknown(what)), _) => Value::Unknown(what),
             (_, _, value) => value,
         };
         if name == "IFS" && !matches!(&value, Value::Known(text, _) if text == " \t\n") {

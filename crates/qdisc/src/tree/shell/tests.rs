@@ -56,6 +56,25 @@ const SCRIPTS: &[&str] = &[
     "A=a; A=\"${A}b\" B=$A; tc $A $B; P=' p q '; tc ${P}r; tc \"${A:+\"$P\"}\"; tc $((${A:+4} + 1)) {a} a=b",
 ];
 
+/// Scripts of bash, which `sh` may not take.
+const OF_BASH: &[&str] = &[
+    "A=(1 'b c' $((2+1))); tc ${A[0]} \"${A[1]}\" ${A[@]} \"${A[@]}\" \"${A[*]}\" ${#A[@]} $A; A+=(z); tc ${A[3]} ${#A[@]}",
+    "A=(x y z)\nfor ((i=0; i<${#A[@]}; i++)); do tc $i ${A[i]} ${A[$((i+1))]:-}; done\nA[1]=n; A[7]=s; tc \"${A[@]}\" ${#A[@]}",
+    "for i in {1..3} x {2..0}; do tc $i; done; B=(); tc \"${B[@]}\" ${#B[@]} end; unset A; tc ${#A[@]} \"${A[@]}\"",
+    "i=3; ((i++)); tc $i; let i=i*2; tc $i; ((i > 7)) && tc big; if ((i == 8)); then tc eight; fi; ((x = i + 1)); tc end $x",
+    "[[ abc == a* && ! -z x ]] && tc 1; [[ a == \"a*\" ]] || tc 2; [[ 3 -lt 2 || b != c ]] && tc 3; X='a b'; [[ $X = 'a b' ]] && tc 4",
+    "f() { local i; for i in \"$@\"; do tc $i; done; }; R=(10 20); f \"${R[@]}\" ${R[1]}; function g { tc g $1; }; g 1; tc $((2**10))",
+];
+
+#[test]
+fn words_are_those_of_bash() {
+    for script in OF_BASH {
+        let (commands, _) =
+            read(&format!("#!/bin/bash\n{script}")).unwrap_or_else(|why| panic!("{script}\n{why:?}"));
+        assert_eq!(commands, real("bash", script), "{script}");
+    }
+}
+
 #[test]
 fn words_are_those_of_a_real_shell() {
     for script in SCRIPTS {
@@ -176,14 +195,15 @@ fn what_is_not_known_is_refused() {
             "found $R, which a condition decides (line 1)",
         ),
         ("while read d; do tc qdisc add dev $d root sfq; done < list", 1, "what there is to read"),
-        ("for i in {1..3}; do tc qdisc add dev e$i root sfq; done", 1, "found \"{1..3}\""),
+        ("#!/bin/sh\nfor i in {1..3}; do tc qdisc add dev e$i root sfq; done", 2, "found \"{1..3}\""),
         ("f() { f; }\nf", 1, "more than 32 deep"),
         ("IFS=:\ntc x", 1, "IFS"),
         ("tc -batch other.tc", 1, "found tc -batch other.tc"),
         ("if true; then\ntc x", 2, "found the end of the script; accepted: \"fi\""),
         ("tc 'x", 1, "found ' without a second one"),
         ("echo usage\nexit 1", 2, "found exit before any command of tc"),
-        ("A=(1 2)\ntc ${A[0]}", 2, "found ${A[0]} (line 2)"),
+        ("declare -A M\nM[a]=1", 1, "found declare -A"),
+        ("A=(1 2)\ntc ${A[0]/1/2}", 2, "found ${A[0]/1/2} (line 2)"),
         ("eval \"tc $X; y\"", 1, "found eval"),
     ] {
         let (line, said) = read(script).unwrap_err();
