@@ -1,5 +1,5 @@
-//! Arrays of bash: `NAME=(…)`, `NAME+=(…)`, `NAME[number]=…`, and what `${NAME[…]}` is of them. An element is a variable
-//! of its own, with the number in its name.
+//! Arrays of bash: `NAME=(…)`, `NAME+=(…)`, `NAME[number]=…`, and what `${NAME[…]}` is of them. An element is a
+//! variable of its own, with the number in its name.
 
 use super::arithmetic;
 use super::expand::{Expanded, Trouble};
