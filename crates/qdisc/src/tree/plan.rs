@@ -23,7 +23,8 @@ pub use tried::{Tried, tried};
 use super::chain::Rule;
 use super::id::Id;
 use super::params::{Class, Scheduler};
-use super::words::{self, Line};
+use super::shell;
+use super::words::Line;
 use crate::param::{Args, Error};
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -53,6 +54,8 @@ pub struct Plan {
     made: usize,
     /// The first number of the last handle that no command gave.
     automatic: u16,
+    /// Sentences on what was skipped in the script.
+    skipped: Vec<String>,
     /// Equal leaves share their parameters.
     leaves: BTreeMap<String, Arc<Args>>,
 }
@@ -152,7 +155,7 @@ pub(super) enum Effect {
 }
 
 impl Plan {
-    /// Carries out the commands in `text`, one per line or with `;` between them.
+    /// Carries out the commands in `text`: those of a shell script, or of `tc -batch`.
     ///
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
@@ -161,15 +164,12 @@ impl Plan {
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
-        let commands = words::commands(text).map_err(|(number, why)| at_line(number, why))?;
         let mut plan = Self::default();
-        for command in &commands {
-            if let Err(why) = plan.apply(&command.words)
-                && !is_deletion_of_root(&command.words)
-            {
-                return Err(at_line(command.number, why));
-            }
-        }
+        let notes = shell::carry_out(text, &mut |words| match plan.apply(words) {
+            Err(_) if is_deletion_of_root(words) => Ok(()),
+            done => done.map(|_| ()),
+        });
+        plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
         plan.check()?;
         plan.give_fifos().map_err(Error)?;
         Ok(plan)
@@ -197,7 +197,8 @@ impl Plan {
         root.stab.take().filter(|stab| !stab.is_idle_stab())
     }
 
-    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say.
+    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on what
+    /// was skipped.
     pub(crate) fn notes(&self) -> Vec<String> {
         let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
         let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
@@ -213,6 +214,7 @@ impl Plan {
                 ));
             }
         }
+        notes.extend(self.skipped.iter().cloned());
         notes
     }
 

@@ -4,7 +4,6 @@
 use super::{Filter, Group, Id, Inside, Node, Plan, What};
 use crate::param::{Args, Form, ParamSpec, Value};
 use crate::tree::params::Class;
-use crate::tree::words;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -30,21 +29,15 @@ pub fn tried<'a>(
     let mut plan = Plan::default();
     let mut said = Vec::new();
     for command in commands {
-        let read = words::commands(&format!("tc {command}"));
-        let refusal = match read.as_deref() {
-            Ok([one]) => {
-                let mut after = plan.clone();
-                let done = after.apply(&one.words).map(|_| ());
-                let built = after.new_leaves(&plan).try_for_each(|args| build(args).map_err(|error| error.0));
-                // A refusal may leave something behind: Linux counts the handles, and unbinds filters.
-                if built.is_ok() {
-                    plan = after;
-                }
-                done.and(built).err()
-            }
-            Ok(others) => Some(format!("found {} commands; accepted: one in each line", others.len())),
-            Err((_, why)) => Some(why.clone()),
-        };
+        let words: Vec<String> = command.split_whitespace().map(ToString::to_string).collect();
+        let mut after = plan.clone();
+        let done = after.apply(&words).map(|_| ());
+        let built = after.new_leaves(&plan).try_for_each(|args| build(args).map_err(|error| error.0));
+        // A refusal may leave something behind: Linux counts the handles, and unbinds filters.
+        if built.is_ok() {
+            plan = after;
+        }
+        let refusal = done.and(built).err();
         said.push(refusal);
     }
     let limit = if plan.qdiscs.is_empty() { None } else { plan.check().err().map(|error| error.0) };
