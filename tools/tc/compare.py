@@ -68,6 +68,7 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
     scripts = json.loads(pathlib.Path(job + ".scripts").read_text())
     ours = [json.loads(line) for line in pathlib.Path(job + ".ours").read_text().splitlines()]
     linux = [json.loads(line) for line in pathlib.Path(job + ".out").read_text().splitlines()]
+    asked = json.loads(pathlib.Path(job + ".in").read_text())
     for at, (commands, own) in enumerate(zip(scripts, ours, strict=True)):
         if 2 * at + 1 >= len(linux):
             return
@@ -86,7 +87,9 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
                 column = "only Linux took" if here is not None else "only ours took"
                 yield column, f"{shape}: {brief(here if here is not None else there)}", before, f"{there}\n{here}"
                 break
-        if same:
+        if same and own["state"] != asked[2 * at + 1]:
+            yield "state of another model", "", commands, ""
+        elif same:
             found, wanted = state(again["state"], again["first"]), state(theirs["state"], theirs["first"])
             refused = [f"{command} => {said}" for command, said in zip(own["state"], again["said"], strict=True) if said]
             if found == wanted:
@@ -131,10 +134,9 @@ def golden(file: str, jobs: list[str], most: int) -> None:
         scripts = json.loads(pathlib.Path(job + ".scripts").read_text())
         own = [json.loads(line) for line in pathlib.Path(job + ".ours").read_text().splitlines()]
         linux = [json.loads(line) for line in pathlib.Path(job + ".out").read_text().splitlines()]
-        asked = json.loads(pathlib.Path(job + ".in").read_text())
         same = [commands for column, _, commands, _ in differences(job) if column == "same state"]
-        shown = [at for at, commands in enumerate(scripts) if asked[2 * at + 1] == own[at]["state"]]
-        kept = [at for at in shown if scripts[at] in same and says_so(own[at]["said"], linux[2 * at]["said"])][:most]
+        told = [at for at, one in enumerate(own[: len(linux) // 2]) if says_so(one["said"], linux[2 * at]["said"])]
+        kept = [at for at in told if scripts[at] in same][:most]
         for at in kept:
             said = [words(text) for text in linux[2 * at]["said"]]
             lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]
