@@ -1,7 +1,7 @@
 //! The path of a scenario for endpoints in Python, in virtual time.
 
-use crate::law::Failure;
-use crate::making::{self, Making};
+use crate::failure::Failure;
+use crate::making::Making;
 use crate::packet::{codepoint, codepoint_name};
 use crate::{ScenarioError, to_json};
 use goodqueue_bottleneck as door;
@@ -102,7 +102,7 @@ impl Bottleneck {
         let flow = Flow(u32::try_from(flow).unwrap_or(u32::MAX));
         let bytes = data.to_vec();
         let sent = self.path.send(door::Datagram { time: at, direction, flow, ecn, dscp, bytes });
-        making::raise(&self.failure)?;
+        self.failure.raise()?;
         sent.map_err(refused)
     }
 
@@ -114,7 +114,7 @@ impl Bottleneck {
             let at = until.min(self.path.now() + SLICE);
             let received =
                 if self.python { self.path.receive(at) } else { py.detach(|| self.path.receive(at)) };
-            making::raise(&self.failure)?;
+            self.failure.raise()?;
             if let Some(datagram) = received.map_err(refused)? {
                 return Ok(Some(Datagram(datagram)));
             }
