@@ -170,7 +170,7 @@ def test_every_method_is_called_and_the_class_paces(here: Path, goodqueue: Comma
         ("connection, beta=0.5", "", "__init__ takes no connection; accepted: def __init__(self, connection, …)"),
         ("beta=0.5", "gamma=0.5", 'unknown word "beta"; accepted: gamma'),
         ("self.beta = beta", "self.beta = beta / 0", "ZeroDivisionError: "),
-        ("max(2, ", "min(1, ", "Slow.ssthresh returned 1; accepted: a whole number of segments, 2 or more"),
+        ("max(2, ", "min(1, ", "Slow.ssthresh returned 1; accepted: a whole number of segments, 2 to "),
         ("max(2, int(congestion.cwnd * self.beta))", "None", "Slow.ssthresh returned None; accepted: a whole number"),
         ("if rest:", "window.cwnd = 0\n        if rest:", "window.cwnd: found 0; accepted: a whole number of segments"),
         ("if rest:", "self.ack = ack.cwnd\n        if rest:", "AttributeError: "),

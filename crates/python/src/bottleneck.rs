@@ -40,6 +40,19 @@ fn time(what: &str, seconds: f64) -> PyResult<Duration> {
     })
 }
 
+/// Reads a whole number, which is 0 unless it is given.
+fn number<T>(what: &str, given: Option<&Bound<'_, PyAny>>, accepted: &str) -> PyResult<T>
+where
+    T: Default + for<'a, 'py> FromPyObject<'a, 'py>,
+{
+    given.map_or(Ok(T::default()), |value| {
+        value.extract().map_err(|_| {
+            let found = value.repr().map(|found| found.to_string()).unwrap_or_default();
+            ScenarioError::new_err(format!("{what}: found {found}; accepted: {accepted}"))
+        })
+    })
+}
+
 fn direction(name: &str) -> PyResult<Direction> {
     match name {
         "down" => Ok(Direction::Down),
@@ -85,21 +98,20 @@ impl Bottleneck {
         self.path.next_time().map(|time| time.as_secs_f64())
     }
 
-    #[pyo3(signature = (direction, data, *, ecn="not-ect", dscp=0, flow=0, now=None))]
+    #[pyo3(signature = (direction, data, *, ecn="not-ect", dscp=None, flow=None, now=None))]
     fn send(
         &mut self,
         direction: &str,
         data: PyBackedBytes,
         ecn: &str,
-        dscp: i64,
-        flow: i64,
+        dscp: Option<&Bound<'_, PyAny>>,
+        flow: Option<&Bound<'_, PyAny>>,
         now: Option<f64>,
     ) -> PyResult<()> {
         let at = now.map_or_else(|| Ok(self.path.now()), |now| time("now", now))?;
         let (direction, ecn) = (self::direction(direction)?, codepoint(ecn).map_err(ScenarioError::new_err)?);
-        let dscp = u8::try_from(dscp)
-            .map_err(|_| ScenarioError::new_err(format!("dscp: found {dscp}; accepted: 0 to 63")))?;
-        let flow = Flow(u32::try_from(flow).unwrap_or(u32::MAX));
+        let dscp = number("dscp", dscp, "0 to 63")?;
+        let flow = Flow(number("flow", flow, "a flow's number, from 0 on")?);
         let bytes = data.to_vec();
         let sent = self.path.send(door::Datagram { time: at, direction, flow, ecn, dscp, bytes });
         self.failure.raise()?;

@@ -200,7 +200,7 @@ impl InPython {
             _ => {
                 let found = answer.repr()?;
                 Err(DisciplineError::new_err(format!(
-                    "{}.{method} returned {found}; accepted: a whole number of segments, {least} or more",
+                    "{}.{method} returned {found}; accepted: a whole number of segments, {least} to {MOST}",
                     self.name
                 )))
             }
