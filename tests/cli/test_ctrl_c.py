@@ -220,7 +220,7 @@ def test_no_lock_stays_held(here: Path, number: signal.Signals) -> None:
         "enter = threading.Condition.__enter__\n"
         "def slow(self):\n"
         "    held = enter(self)\n"
-        "    if threading.active_count() > 1 and threading.current_thread() is threading.main_thread():\n"
+        "    if threading.active_count() > 1 and threading.get_ident() == threading.main_thread().ident:\n"
         f"        os.kill(os.getpid(), {int(number)})\n"
         "    return held\n"
         "threading.Condition.__enter__ = slow\n"

@@ -311,10 +311,15 @@ def _reader(parameter: inspect.Parameter | None) -> tuple[Callable[[str], Any], 
     if kind in (bool, "bool"):
         return _flag, "true or false"
     if kind in (int, "int"):
-        return int, "a whole number"
+        return _whole, "a whole number"
     if kind in (float, "float"):
-        return float, "a number"
+        return inputs.number, "a number"
     return str, "text"
+
+
+def _whole(text: str) -> int:
+    inputs.number(text)  # refuses what only Python reads as a number
+    return int(text)
 
 
 def _flag(text: str) -> bool:
