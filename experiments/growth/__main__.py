@@ -41,8 +41,8 @@ CASES = (
     Case("`import` of iperf3's intervals", (10_000, 20_000, 40_000), makers.intervals),
     Case("`run` with classes of hfsc below each other", (2_000, 4_000, 8_000), makers.classes),
     Case("`run` with a table of circuits", (4_000, 8_000, 16_000), makers.circuits),
-    Case("`sweep` whose runs are all stored", (5_000, 10_000, 20_000), makers.stored_sweep, warm=True),
-    Case("`plot lines` of a store's runs", (5_000, 10_000, 20_000), makers.stored_plot, warm=True),
+    Case("`sweep` whose runs are all stored", (2_000, 4_000, 8_000), makers.stored_sweep, warm=True),
+    Case("`plot lines` of a store's runs", (2_000, 4_000, 8_000), makers.stored_plot, warm=True),
 )
 
 

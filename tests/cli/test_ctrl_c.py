@@ -352,3 +352,16 @@ def test_whoever_has_it_ignored_is_not_interrupted(here: Path) -> None:
         "interrupts.check()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_exception_that_python_can_only_report_is_one_line(here: Path) -> None:
+    """For example that of a ``__del__``: it was a traceback for each object."""
+    code = (
+        "from goodqueue import interrupts\n"
+        "interrupts.answer()\n"
+        "class Gone:\n"
+        "    def __del__(self): raise OSError('no\\nmore')\n"
+        "for _ in range(3): Gone()\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stderr == "goodqueue: <string>:4: ignored, since Python calls this when it likes: OSError: no more\n"

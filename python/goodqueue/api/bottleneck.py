@@ -164,4 +164,4 @@ class Bottleneck:
             except RuntimeError as error:
                 if str(error) not in BUSY:
                     raise
-                raise UserError("another thread uses this path; accepted: one thread at a time") from None
+                raise UserError("another call uses this path; accepted: one at a time") from None

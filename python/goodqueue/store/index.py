@@ -73,7 +73,7 @@ class Index:
 
         if len(self._new) < LEAST:
             return
-        columns = zip(*((key, *row) for key, row in self._new.items()), strict=True)
+        columns = zip(*((key, *row) for key, row in sorted(self._new.items())), strict=True)
         schema = pa.schema([(name, pa.string()) for name in COLUMNS])
         table = pa.table(dict(zip(COLUMNS, map(list, columns), strict=True)), schema)
         self._new.clear()
