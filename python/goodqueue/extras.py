@@ -33,7 +33,7 @@ def missing(error: ModuleNotFoundError, where: Place) -> UserError | None:
 
 
 def _check_settings() -> None:
-    """Raise UserError for a matplotlibrc in the working folder on which matplotlib, which reads it, would wait or fail."""
+    """Raise UserError for a ``matplotlibrc`` in the working folder that matplotlib could not read, or not to an end."""
     path = Path(SETTINGS)
     if path.exists() and not path.is_dir():
         inputs.read_text(path, inputs.MIB, "matplotlib's settings, or no such file", pipes=False)

@@ -41,8 +41,8 @@ def share(
     """Call ``work`` with each number below ``tasks``, on at most ``number`` threads, or on this one if none starts.
 
     This thread passes what it returns to ``done``, and what it raises to ``failed``, with the task's number, and calls
-    ``look`` about every `LOOK_S`. After a signal, or if one of these raises an exception, ``stop`` is set and no further
-    task begins: whoever calls this waits for those under way.
+    ``look`` about every `LOOK_S`. After a signal, or if one of these raises an exception, ``stop`` is set and no
+    further task begins: whoever calls this waits for those under way.
     """
     waiting = deque(range(tasks))
     ended: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()

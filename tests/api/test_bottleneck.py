@@ -88,7 +88,10 @@ def test_a_datagram_keeps_its_bytes_and_marks() -> None:
         (lambda path: path.send("down", b"x", ecn="ect"), 'ecn: found "ect"; accepted: not-ect, ect1, ect0, ce'),
         (lambda path: path.send("down", b"x", dscp=300), "dscp: found 300; accepted: 0 to 63"),
         (lambda path: path.send("down", b"x", flow=3), "flow: found the number 3; accepted: 0 to 0"),
-        (lambda path: path.send("down", b"x", dscp=10**30), "dscp: found 1000000000000000000000000000000; accepted: 0 to"),
+        (
+            lambda path: path.send("down", b"x", dscp=10**30),
+            "dscp: found 1000000000000000000000000000000; accepted: 0 to",
+        ),
         (lambda path: path.send("down", b"x", flow=-1), "flow: found -1; accepted: a flow's number, from 0 on"),
         (lambda path: gq.Bottleneck(None), "scenario: found null; accepted: a file's path, or a dict"),  # type: ignore[arg-type]
         (lambda path: path.flow("mine"), 'flow: found "mine"; accepted: outside/0'),

@@ -167,7 +167,7 @@ def test_every_method_is_called_and_the_class_paces(here: Path, goodqueue: Comma
         ("class Slow", "class Fast", 'has no class "Slow"; accepted: Fast'),
         ("def ssthresh", "def thresh", "Slow has no method ssthresh; accepted: a class with on_ack(self, ack, window)"),
         ("def ssthresh", "def thresh", "and ssthresh(self, congestion), as docs/guides/my-cc.md has it"),
-        ("def on_ack", "async def on_ack", "Slow.on_ack is an async def, whose call does nothing yet; accepted: a plain"),
+        ("def on_ack", "async def on_ack", "Slow.on_ack is an async def, whose call does nothing yet; accepted"),
         ("if rest:", "yield\n        if rest:", "Slow.on_ack is a generator (it has a yield), whose call does nothing"),
         ("connection, beta=0.5", "", "__init__ takes no connection; accepted: def __init__(self, connection, …)"),
         ("beta=0.5", "gamma=0.5", 'unknown word "beta"; accepted: gamma'),

@@ -235,8 +235,14 @@ def test_subscribers_may_have_no_traffic() -> None:
 @pytest.mark.parametrize(
     ("tables", "found"),
     [
-        ([SUBSCRIBER | {"count": 2}, SUBSCRIBER | {"name": "a/0"}], 'subscriber.1..name: found "a/0", which subscriber'),
-        ([SUBSCRIBER | {"name": "a/1"}, SUBSCRIBER | {"count": 2}], 'subscriber.1..name: found "a/1", which subscriber'),
+        (
+            [SUBSCRIBER | {"count": 2}, SUBSCRIBER | {"name": "a/0"}],
+            'subscriber.1..name: found "a/0", which subscriber',
+        ),
+        (
+            [SUBSCRIBER | {"name": "a/1"}, SUBSCRIBER | {"count": 2}],
+            'subscriber.1..name: found "a/1", which subscriber',
+        ),
         ([SUBSCRIBER | {"count": 65000, "name": name} for name in "abcdefgh"], "found 0 nodes and 520000 subscribers"),
     ],
 )
@@ -247,7 +253,7 @@ def test_subscribers_are_told_apart_and_counted_first(tables: list[Any], found: 
 
 def test_the_link_is_no_node_of_its_own() -> None:
     node = {"name": "", "down": "5mbit"}
-    with pytest.raises(ValueError, match='node.0..name: found ""; accepted: a name'):
+    with pytest.raises(ValueError, match=r'node.0..name: found ""; accepted: a name'):
         running.one(LINK | {"node": [node], "subscriber": [SUBSCRIBER]})
 
 

@@ -238,7 +238,7 @@ def test_a_number_has_no_figure_where_the_study_draws_that_figure(
 def test_a_figure_is_written_beside_the_page(name: str) -> None:
     from goodqueue.studies.figures import Drawn
 
-    with pytest.raises(ValueError, match="Drawn: name: found .* accepted: a file's name, without a folder"):
+    with pytest.raises(ValueError, match=r"Drawn: name: found .* accepted: a file's name, without a folder"):
         Drawn(name, "title", "", None)  # type: ignore[arg-type]
 
 

@@ -305,7 +305,9 @@ impl ForeignCc for InPython {
 
     fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
         let kept = window.cwnd.max(prior_cwnd);
-        let Some(method) = self.hooks.undo_cwnd.as_ref().filter(|_| !self.failure.is_noted()) else { return kept };
+        let Some(method) = self.hooks.undo_cwnd.as_ref().filter(|_| !self.failure.is_noted()) else {
+            return kept;
+        };
         let answer = Python::attach(|py| {
             self.window.borrow_mut(py).0.0 = Some(window.clone());
             let answer = method.bind(py).call1((&self.window, prior_cwnd))?;

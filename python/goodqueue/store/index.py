@@ -10,7 +10,6 @@ part may be removed at any time. Small stores have none.
 """
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -113,7 +112,7 @@ class Index:
     def _stamp(self, key: str) -> str:
         """Return what changes whenever the file of the run ``key`` does, or nothing if there is no such file."""
         try:
-            state = os.stat(self._store.path(key), follow_symlinks=False)
+            state = self._store.path(key).lstat()
         except (OSError, ValueError):
             return ""
         return f"{state.st_ino}-{state.st_size}-{state.st_mtime_ns}-{state.st_ctime_ns}"

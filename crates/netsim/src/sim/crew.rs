@@ -7,8 +7,8 @@
 use super::threads::Reached;
 use crossbeam_utils::{Backoff, CachePadded};
 use goodqueue_units::Instant;
-use std::thread::Builder;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// The threads, as their leader sees them.
 pub(super) struct Crew<'a, F> {

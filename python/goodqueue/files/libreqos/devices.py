@@ -66,7 +66,9 @@ def read(file: Path, sites: Sites | None, link: Mapping[str, Any], says_more: bo
                 raise _refusal(file, row, "IPv4", f"{address}, which circuit {other} has", "addresses of its own")
         first = circuits.setdefault(name, circuit)
         if len(circuits) > most:  # asked here, since a million of them would take 8 GB until the core asks
-            raise UserError(f"{file}:{row}", f"found more than {most} circuits; accepted: {MOST_CLASSES} with the nodes")
+            raise UserError(
+                f"{file}:{row}", f"found more than {most} circuits; accepted: {MOST_CLASSES} with the nodes"
+            )
         if first is not circuit:
             _check_twin(file, row, first, circuit, says_more)
         if addresses:

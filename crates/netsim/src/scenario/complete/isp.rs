@@ -244,7 +244,11 @@ fn refuse_beside_subscribers(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> 
 fn refuse_too_many(nodes: usize, subscribers: u64) -> Result<()> {
     if subscribers.saturating_add(nodes as u64) >= tree::MOST_CLASSES as u64 {
         let found = format!("{nodes} nodes and {subscribers} subscribers");
-        return refuse("subscriber", found, &format!("at most {} in all, as htb has", tree::MOST_CLASSES - 1));
+        return refuse(
+            "subscriber",
+            found,
+            &format!("at most {} in all, as htb has", tree::MOST_CLASSES - 1),
+        );
     }
     Ok(())
 }

@@ -11,6 +11,10 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::ToString;
 
+/// The most levels of classes of `hfsc`. Linux has no bound. Each level costs time with each packet and with each class
+/// that is added below it.
+const MOST_LEVELS: usize = 256;
+
 /// The classes of a scheduler, by the minor number.
 type Classes = BTreeMap<u16, Node>;
 
@@ -43,7 +47,7 @@ impl Plan {
         check(classes, id, parent, is_htb)?;
         let above = parent.filter(|minor| classes.contains_key(minor));
         if let Some(minor) = above {
-            if is_htb { lower(classes, minor) } else { raise(classes, minor) }
+            if is_htb { lower(classes, minor) } else { raise(classes, minor)? }
         }
         let order = classes.len();
         classes.insert(id.minor(), Node { own, parent: above, level: 0, qdisc: None, order });
@@ -88,10 +92,16 @@ fn lower(classes: &mut Classes, minor: u16) {
 }
 
 /// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`).
-fn raise(classes: &mut Classes, minor: u16) {
+fn raise(classes: &mut Classes, minor: u16) -> Read<()> {
     let (mut level, mut next) = (0, Some(minor));
     while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)) {
-        level = node.level.max(level + 1);
+        if node.level > level {
+            return Ok(()); // and so are those above
+        }
+        level += 1;
         (node.level, next) = (level, node.parent);
     }
+    refuse(&[(level >= MOST_LEVELS, &|| {
+        format!("found classes of hfsc on {} levels; accepted here: {MOST_LEVELS}", level + 1)
+    })])
 }

@@ -57,7 +57,8 @@ pub(super) fn commands(
             text,
             "tc class add dev eth0 parent 1:{parent:x} classid 1:{own:x} htb rate {least}bit ceil {ceil}bit"
         );
-        let handle = if subscribers.len() > MOST_AUTOMATIC { format!("handle {own:x}: ") } else { String::new() };
+        let handle =
+            if subscribers.len() > MOST_AUTOMATIC { format!("handle {own:x}: ") } else { String::new() };
         _ = writeln!(text, "tc qdisc add dev eth0 parent 1:{own:x} {handle}{qdisc}");
         for (address, length) in &one.addresses {
             _ = writeln!(
