@@ -147,7 +147,7 @@ PACKAGE = ROOT / "python" / "goodqueue"
 FLOORS = (
     {"_goodqueue", "errors", "listening"},
     {"congestion", "examples", "files", "hops", "interrupts", "traffic"},
-    {"extras", "foreign", "options", "record", "threads"},
+    {"extras", "foreign", "options", "record", "settings", "threads"},
     {"scenario"},
     {"capture", "endpoints", "measures", "qdisc"},
     {"running"},

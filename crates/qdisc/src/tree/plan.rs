@@ -13,7 +13,7 @@ pub(super) use change::{Set, Step};
 use super::chain::Rule;
 use super::id::Id;
 use super::params::{Class, Scheduler};
-use super::words;
+use super::shell;
 use crate::param::{Args, Error};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -42,7 +42,7 @@ pub struct Plan {
     leaves: BTreeMap<String, Arc<Args>>,
     /// What tells filters apart, with the places of their qdiscs, their classes and their preferences.
     taken: BTreeSet<(usize, u16, u32, Vec<u32>)>,
-    /// A sentence for each filter that does not do what its words seem to say.
+    /// A sentence for each filter that does not do what its words seem to say, and on what was skipped.
     notes: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ pub(super) struct Filter {
 }
 
 impl Plan {
-    /// Reads the commands in `text`, one per line or with `;` between them.
+    /// Reads the commands in `text`: those of a shell script, or of `tc -batch`.
     ///
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
@@ -106,11 +106,9 @@ impl Plan {
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
-        let commands = words::commands(text).map_err(|(number, why)| at_line(number, why))?;
         let mut plan = Self::default();
-        for command in &commands {
-            plan.command(&command.words).map_err(|why| at_line(command.number, why))?;
-        }
+        let notes = shell::carry_out(text, &mut |words| plan.command(words));
+        plan.notes.extend(notes.map_err(|(number, why)| at_line(number, why))?);
         if plan.qdiscs.is_empty() {
             return Err(Error(
                 "tc: found no command that makes the root qdisc; accepted: tc qdisc add dev eth0 root …"
