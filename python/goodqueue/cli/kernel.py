@@ -83,8 +83,7 @@ def image(
     which this command makes; the machine's sources stay as they are.
 
     --machine process also builds Linux as an ordinary process, from Debian's source of the same kernel (a download of
-    140 to 170 MB, eight to ten minutes of the processor). It needs gcc, make, flex, bison and bc. Without it the first
-    run with that machine does the same.
+    140 to 170 MB, eight to ten minutes of the processor). It needs gcc, make, flex, bison and bc.
 
     --with compiles one more module from Debian's source of the same kernel (170 MB), which needs gcc and make. Without
     it the first run with that discipline does the same.

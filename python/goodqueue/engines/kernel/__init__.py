@@ -46,7 +46,7 @@ def run(
     with folders.private() as folder:
         if where == "process":
             system = _image(release)
-            process.run(system, process_build.build(system, stop=stop), plan, folder, progress, stop)
+            process.run(system, process_build.program(system), plan, folder, progress, stop)
         elif where == "vm":
             vm.run(_with_modules(_image(release), plan), plan, folder, progress, stop)
         else:

@@ -111,13 +111,12 @@ def _module(name: str) -> Finding:
 
 
 def _process(name: str) -> Finding:
-    """Return whether Linux ``name`` can run as a process: ready, or to be built, or what is missing."""
-    title = f"Linux {name} as a process"
-    if (why := process_build.why_not(name)) is not None:
-        return Finding(title, why, False)
-    if (system := image.find(name)) is not None and process_build.program(system).exists():
-        return Finding(title, f"built from Debian's source {system.version}", True)
-    return Finding(title, f"not built; goodqueue kernel image --kernel {name} --machine process builds it", False)
+    """Return whether Linux ``name`` can run as a process, and what is missing or builds it."""
+    why = process_build.why_not(name)
+    found = (
+        process_build.why_no_build() or f"not built; {process_build.how_to_build(name)} builds it of Debian's source"
+    )
+    return Finding(f"Linux {name} as a process", found if why else "built from Debian's source", why is None)
 
 
 def _host() -> tuple[Finding, Finding]:

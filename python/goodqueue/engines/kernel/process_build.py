@@ -20,9 +20,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from goodqueue.engines.kernel import apt, folders, image, packages
+from goodqueue.engines.kernel import apt, folders, image, packages, watching
 from goodqueue.errors import UserError
-from goodqueue.running import StoppedError
 
 PROGRAM = "linux"
 
@@ -152,20 +151,32 @@ def program(system: image.Image) -> Path:
 
 
 def why_not(release: str | None = None) -> str | None:
-    """Return why Linux of ``release`` cannot run as a process here. Returns None if it can, perhaps after a build."""
+    """Return why Linux of ``release`` cannot run as a process here and now. Returns None if it can."""
+    if (why := _never()) is not None:
+        return why
+    if (system := image.find(release)) is None or not program(system).exists():
+        return f"not built; accepted: {how_to_build(release)}"
+    return None
+
+
+def why_no_build() -> str | None:
+    """Return why Linux cannot be built as a process here. Returns None if it can."""
+    lacking = packages.missing_program() or next((name for name in _PROGRAMS if shutil.which(name) is None), None)
+    return _never() or (lacking and f"found no {lacking} to build Linux; accepted: on Debian, as root: {INSTALL}")
+
+
+def how_to_build(release: str | None) -> str:
+    """Return the command that builds the program of ``release``."""
+    return f"goodqueue kernel image {f'--kernel {release} ' if release else ''}--machine process"
+
+
+def _never() -> str | None:
+    """Return why Linux as a process never runs on this machine, or None."""
     if platform.machine() != "x86_64":
         return f"found a processor of {platform.machine()}; accepted: x86-64"
     if not _traceable():
         return "found a system that forbids ptrace; accepted: one that lets a process trace its children"
-    if (system := image.find(release)) is not None and program(system).exists():
-        return None
-    lacking = packages.missing_program() or missing_program()
-    return lacking and f"found no {lacking} to build Linux; accepted: on Debian, as root: {INSTALL}"
-
-
-def missing_program() -> str | None:
-    """Return the first program that this machine lacks for the build, or None."""
-    return next((name for name in _PROGRAMS if shutil.which(name) is None), None)
+    return None
 
 
 @functools.cache
@@ -186,7 +197,7 @@ def build(
     target = program(system)
     if target.exists():
         return target
-    if (why := why_not(system.release)) is not None:
+    if (why := why_no_build()) is not None:
         raise UserError(_name(system), why)
     stop = stop or threading.Event()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -219,8 +230,7 @@ def _fetched(system: image.Image, work: Path, tell: Callable[[str], None]) -> Pa
         private = apt.configured(system.asked, image.cache()) if system.asked else None
         package = packages.exactly(name, system.version, private)
     except UserError as error:
-        newer = "goodqueue kernel image" + (f" --kernel {system.asked}" if system.asked else "")
-        raise UserError(_name(system), f"{error}, or a newer image: {newer}") from None
+        raise UserError(_name(system), f"{error}, or a newer image: {how_to_build(system.asked)}") from None
     tell("fetching the source (140 to 170 MB)")
     packages.download([package], work, private)
     tell("unpacking")
@@ -252,30 +262,26 @@ def _apply(change: Change, source: Path, system: image.Image) -> None:
 def _make(words: list[str], tell: Callable[[str], None], system: image.Image, stop: threading.Event) -> None:
     environment = {name: value for name, value in os.environ.items() if name not in _NOT_OURS}
     command = ["make", "ARCH=um", "CC=gcc", *words]
+    environment |= _VARIABLES | {"LC_ALL": "C"}
     compiled, complaints = 0, list[str]()
     with subprocess.Popen(
         command,
-        env=environment | _VARIABLES | {"LC_ALL": "C"},
+        env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
         start_new_session=True,
     ) as making:
-        assert making.stdout is not None
         try:
-            for line in making.stdout:
-                if stop.is_set():
-                    raise StoppedError
+            for line in watching.lines(making, stop, _name(system)):
                 compiled += line.startswith("  CC ")
                 if line.startswith("  CC ") and compiled % _SAY_EVERY == 1:
                     tell(f"compiling, {compiled - 1} files so far")
                 if any(sign in line for sign in _COMPLAINTS):
                     complaints.append(line.strip())
-        finally:
-            if making.poll() is None and sys.exc_info()[0] is not None:
-                os.killpg(making.pid, signal.SIGKILL)
+        except BaseException:
+            os.killpg(making.pid, signal.SIGKILL)  # make alone would leave its compilers
+            raise
     if making.returncode:
         problem = complaints[0] if complaints else f"status {making.returncode}"
         raise UserError(_name(system), f"make: {problem}; accepted: a compiler that builds Linux {system.release}")
