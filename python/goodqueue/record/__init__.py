@@ -838,7 +838,7 @@ class Kernel(TypedDict):
     release: str
     """Linux's release and version."""
     where: str
-    """`vm` (Debian's kernel in qemu), `process` (Linux as a process), or `host`."""
+    """`host` or `vm`."""
     clock: str
     """`real` or `virtual`. Virtual time stands still while the machine is busy elsewhere."""
     tc: NotRequired[str]
