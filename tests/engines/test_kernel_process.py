@@ -15,7 +15,17 @@ import pytest
 from goodqueue import engines
 from goodqueue.capture import Trace
 from goodqueue.engines import identity, kernel
-from goodqueue.engines.kernel import doctor, folders, image, machine, packages, process, process_build, vm
+from goodqueue.engines.kernel import (
+    doctor,
+    folders,
+    image,
+    machine,
+    packages,
+    process,
+    process_build,
+    process_changes,
+    vm,
+)
 from goodqueue.errors import UserError
 from goodqueue.scenario import resolve
 from test_kernel_machine import SCENARIO, never, plan, write_image
@@ -100,7 +110,7 @@ def test_what_is_missing_is_said_before_a_run(system: image.Image, monkeypatch: 
 
 @pytest.mark.parametrize(("release", "is_concerned"), [("6.1", True), ("6.12", True), ("7.3", False)])
 def test_only_releases_that_abort_on_a_processor_with_amx_are_changed_for_it(release: str, is_concerned: bool) -> None:
-    files = {change.file for change in process_build.CHANGES if change.concerns(release)}
+    files = {change.file for change in process_changes.CHANGES if change.concerns(release)}
     assert ("arch/x86/um/os-Linux/registers.c" in files, "arch/x86/um/vdso/um_vdso.c" in files) == (
         is_concerned,
         not is_concerned,
@@ -108,7 +118,7 @@ def test_only_releases_that_abort_on_a_processor_with_amx_are_changed_for_it(rel
 
 
 def test_a_source_that_has_not_the_text_to_change_is_refused(system: image.Image, tmp_path: Path) -> None:
-    change = process_build.Change("Kconfig", "default 100\n", "default 250\n")
+    change = process_changes.Change("Kconfig", "default 100\n", "default 250\n")
     (tmp_path / "Kconfig").write_text("config HZ\n\tdefault 100\n")
     process_build._apply(change, tmp_path, system)
     assert (tmp_path / "Kconfig").read_text() == "config HZ\n\tdefault 250\n"
@@ -128,7 +138,7 @@ def makes(system: image.Image, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     """Return a function that returns a build whose make runs a line of shell."""
 
     def fetched(_: image.Image, work: Path, tell: Callable[[str], None]) -> Path:
-        for change in process_build.CHANGES:
+        for change in process_changes.CHANGES:
             path = work / "source" / change.file
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("a", encoding="utf-8") as file:
