@@ -4,7 +4,8 @@ In qemu everything that is the same in each run comes first: the programs, the m
 The state that is saved there is the beginning of each run. A run's order, a seed and a plan, is in files of the
 firmware, which the machine reads without waiting for the host.
 
-Linux as a process has the seed on its command line and the plan in the folder of the host that it sees.
+Linux as a process has the seed on its command line and the plan in the folder of the host that it sees. Its clock
+moves only when nothing is left to do, so whoever waited for random numbers before the seed would wait forever.
 
 A machine without devices has no source of randomness, and waits a second until its own timers look random. The seed
 is as good here, and makes the wait and the random numbers the same in each run.
@@ -16,14 +17,13 @@ precedence over all programs.
 
 import fcntl
 import hashlib
+import importlib
 import os
 import runpy
 import struct
 import subprocess
 import sys
 from pathlib import Path
-
-import goodqueue.engines.kernel.lab.run  # noqa: F401 - takes a second here
 
 _RNDADDENTROPY = 0x40085203
 _RNDRESEEDCRNG = 0x5207
@@ -48,6 +48,7 @@ def seed_kernel(seed: str) -> None:
 def ordered_by_firmware() -> tuple[str, Path]:
     """Pause, and return the seed and the file of the plan once the machine goes on."""
     seed_kernel("booted")
+    importlib.import_module("goodqueue.engines.kernel.lab.run")  # takes a second here
     ports = os.open("/dev/port", os.O_RDWR)
     os.pwrite(ports, _PANICKED, _PVPANIC)
     os.close(ports)
