@@ -199,11 +199,17 @@ def test_a_stopped_build_ends_its_compilers(system: image.Image, makes: Any, tmp
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
+WORDS = """printf '%s\\n' "$@" >{folder}/words
+ls >{folder}/files
+cat /proc/self/personality >{folder}/personality
+echo done"""
+
+
 def test_no_word_of_the_command_line_tells_where_or_when_it_runs(system: image.Image, tmp_path: Path) -> None:
     """Linux's random numbers depend on each word. A folder's name once changed ports and sequence numbers."""
     lines = []
     for name in ("one", "other"):
-        linux = program(tmp_path, name, f'printf "%s\\n" "$@" >{tmp_path}/words; ls >{tmp_path}/files; echo done')
+        linux = program(tmp_path, name, WORDS.format(folder=tmp_path))
         with folders.private(tmp_path) as folder:
             process.run(system, linux, plan(), folder, lambda _: None, never())
         lines.append((tmp_path / "words").read_text())
@@ -211,6 +217,8 @@ def test_no_word_of_the_command_line_tells_where_or_when_it_runs(system: image.I
     assert lines[0] == lines[1]
     assert str(tmp_path) not in lines[0]
     assert "SEED=1\n" in lines[0]
+    fixed = int((tmp_path / "personality").read_text(), 16) & 0x0040000
+    assert fixed, "the host draws addresses, and with them the size of Linux's memory"
 
 
 def test_a_machine_that_fails_says_why_in_one_line(system: image.Image, tmp_path: Path) -> None:
