@@ -1,8 +1,8 @@
 """What Linux makes of scripts of `tc` commands: runs as root in a machine of its own, with a device that queues.
 
 `python3 guest.py DEVICE IN OUT`: IN is a JSON list of scripts, each a list of commands without `tc` in front. Each
-script begins on a device without a qdisc and goes on after a refusal, as `tc -batch -force` does. OUT gets,
-per script, what was said of each command that was refused (an empty text: it was taken), and the device's state afterwards.
+script begins on a device without a qdisc and goes on after a refusal, as `tc -batch -force` does. For each script, OUT
+gets what was said of each command that was refused (an empty text: it was taken), and the device's state afterwards.
 """
 
 import json
