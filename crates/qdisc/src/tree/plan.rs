@@ -199,8 +199,8 @@ impl Plan {
         root.stab.take().filter(|stab| !stab.is_idle_stab())
     }
 
-    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on what
-    /// was skipped.
+    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on
+    /// what was skipped.
     pub(crate) fn notes(&self) -> Vec<String> {
         let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
         let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
