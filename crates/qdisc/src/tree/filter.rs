@@ -9,7 +9,7 @@ mod flower;
 mod u32;
 
 use super::chain::{Rule, Target};
-use super::fields::{MARK, Words};
+use super::fields::{IP, IPV6, MARK, PROTOCOLS, Words};
 use super::id::Id;
 use super::words::{Line, number};
 use alloc::format;
@@ -63,7 +63,7 @@ pub(super) fn read(
         return Err(format!("found handle {handle:?}; accepted: none, except for fw and flow"));
     }
     let mut filter = match kind {
-        "u32" => u32::read(line, notes)?,
+        "u32" => u32::read(line, protocol, notes)?,
         "flower" => flower::read(line, protocol, notes)?,
         "fw" => fw(handle, line, notes)?,
         "matchall" | "basic" => everything(kind, line)?,
@@ -73,17 +73,17 @@ pub(super) fn read(
             return Err(format!("found filter {kind:?}; accepted: {accepted}"));
         }
     };
-    if !matches!(protocol, ALL | IP) {
-        filter.rule.any_of.clear();
+    if protocol != ALL {
+        for (mask, value) in &mut filter.rule.any_of {
+            mask[PROTOCOLS] |= 0xffff_0000;
+            value[PROTOCOLS] |= u32::from(protocol) << 16;
+        }
     }
     Ok(filter)
 }
 
 /// `ETH_P_ALL`: packets of any protocol.
 pub(super) const ALL: u16 = 0x0003;
-/// `ETH_P_IP`: packets of IPv4, which all are here.
-pub(super) const IP: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 
 /// Reads a protocol as iproute2's ll_proto_a2n does, with the names that scripts use.
 pub(super) fn protocol(text: &str) -> Read<u16> {
@@ -225,6 +225,23 @@ fn prefix(text: &str, notes: &mut Vec<String>) -> Option<(u32, u32)> {
     };
     Some((value, mask))
 }
+
+/// Reads an address of IPv6 with the length of its prefix, as a value and a mask. `None`: `tc` refuses it.
+fn prefix_of_ipv6(text: &str) -> Option<(u128, u128)> {
+    let (text, len) = text.split_once('/').map_or((text, None), |(text, len)| (text, Some(len)));
+    let value: core::net::Ipv6Addr = text.parse().ok()?;
+    let len =
+        len.map_or(Some(128), |len| u32::try_from(numbers::whole(len)?).ok().filter(|len| *len <= 128))?;
+    Some((value.to_bits(), u128::MAX.checked_shl(128 - len).unwrap_or(0)))
+}
+
+/// Returns the four words of 128 bits.
+fn words_of(bits: u128) -> [u32; 4] {
+    [96, 64, 32, 0].map(|shift| (bits >> shift) as u32)
+}
+
+/// What is accepted as an address of IPv6.
+const ADDRESS_OF_IPV6: &str = "an IPv6 address, as 2001:db8::1 or 2001:db8::/32";
 
 /// What is accepted as an address.
 const ADDRESS: &str = "an IPv4 address, as 10.0.0.1 or 10.0.0.0/8";

@@ -4,9 +4,12 @@
 //! sends each word as an attribute, and a later one replaces an earlier one. Linux then reads only those attributes
 //! that fit the protocols, and the others match everything.
 
-use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
+use super::{
+    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, prefix_of_ipv6, refuse,
+    words_of,
+};
 use crate::tree::chain::{Rule, Target};
-use crate::tree::fields::{FLAGS, PORTS};
+use crate::tree::fields::{DESTINATION, FLAGS, PORTS, PROTOCOLS, SOURCE};
 use crate::tree::id::Id;
 use crate::tree::words::Line;
 use alloc::format;
@@ -44,7 +47,8 @@ struct Sent {
     protocol: Option<u8>,
     tos: Attribute,
     ttl: Attribute,
-    addresses: [Attribute; 2],
+    /// Values and masks. Those of IPv4 are in the low bits.
+    addresses: [Option<(u128, u128)>; 2],
     /// By the protocol that was the last one before the ports.
     ports: [[Attribute; 2]; 3],
     /// The first port and the last one.
@@ -89,23 +93,24 @@ impl Sent {
         match word {
             "ip_proto" => self.read_protocol(text, protocol, notes)?,
             "src_ip" | "dst_ip" => {
-                let accepted = "protocol ip in front of flower";
+                let accepted = "protocol ip or ipv6 in front of flower";
                 let found = format!("{word} {text:?}");
-                match protocol {
-                    IP => {}
-                    IPV6 => {
-                        let said = format!("inet6 prefix is expected rather than {text:?}");
-                        return Err(by("tc", &found, accepted, &said));
-                    }
-                    _ => return Err(illegal(word, text, accepted)),
+                if !matches!(protocol, IP | IPV6) {
+                    return Err(illegal(word, text, accepted));
                 }
                 if matches!(text, "any" | "default" | "all") {
                     let said = "\"Numerical result out of range\"";
                     return Err(by("Linux", &found, "an address, or flower without it", said));
                 }
-                let said = format!("inet prefix is expected rather than {text:?}");
-                let (value, mask) = prefix(text, notes).ok_or_else(|| by("tc", &found, ADDRESS, &said))?;
-                self.addresses[side].set(value, Some(mask));
+                let (read, family, accepted) = match protocol {
+                    IPV6 => (prefix_of_ipv6(text), "inet6", ADDRESS_OF_IPV6),
+                    _ => {
+                        let own = prefix(text, notes);
+                        (own.map(|(value, mask)| (value.into(), mask.into())), "inet", ADDRESS)
+                    }
+                };
+                let said = format!("{family} prefix is expected rather than {text:?}");
+                self.addresses[side] = Some(read.ok_or_else(|| by("tc", &found, accepted, &said))?);
             }
             "ip_tos" | "ip_ttl" => {
                 // `flower_parse_ip_tos_ttl`: decimal if it can be, otherwise hexadecimal. The mask is hexadecimal.
@@ -139,7 +144,7 @@ impl Sent {
     fn read_protocol(&mut self, text: &str, protocol: u16, notes: &mut Vec<String>) -> Read<()> {
         let refused = |accepted| illegal("ip_proto", text, accepted);
         if !matches!(protocol, IP | IPV6) {
-            return Err(refused("protocol ip in front of flower"));
+            return Err(refused("protocol ip or ipv6 in front of flower"));
         }
         let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1)];
         let named = names.iter().find(|(name, _)| name.starts_with(text)).map(|(_, number)| *number);
@@ -188,8 +193,9 @@ impl Sent {
         let mut key = Key::default();
         let protocol = self.protocol.unwrap_or(0);
         if ethernet != ALL {
-            key.put(2, u32::from(protocol) << 16, self.protocol.map_or(0, |_| 0xff << 16));
-            for (attribute, word, shift) in [(&self.tos, 0, 16), (&self.ttl, 2, 24)] {
+            key.put(PROTOCOLS, u32::from(protocol) << 8, self.protocol.map_or(0, |_| 0xff << 8));
+            let places = if ethernet == IPV6 { [(0, 20), (1, 0)] } else { [(0, 16), (2, 24)] };
+            for (attribute, (word, shift)) in [&self.tos, &self.ttl].into_iter().zip(places) {
                 let (value, mask) = attribute.bits(0xff);
                 key.put(word, value << shift, mask << shift);
             }
@@ -198,12 +204,17 @@ impl Sent {
                 "ip_tos and ip_ttl of flower compare nothing with protocol all; accepted: protocol ip".into(),
             );
         }
-        for (attribute, word) in self.addresses.iter().zip([3, 4]) {
-            let (value, mask) = attribute.bits(u32::MAX);
-            key.put(word, value, mask);
+        for (address, word) in self.addresses.iter().zip([SOURCE, DESTINATION]) {
+            let (value, mask) = address.unwrap_or_default();
+            let (value, mask) = (words_of(value & mask), words_of(mask));
+            // Four words in IPv6, and the last of the four in IPv4.
+            let places = if ethernet == IPV6 { 2 + 4 * (word - SOURCE) } else { word - 3 }..;
+            for ((place, value), mask) in places.zip(value).zip(mask).filter(|(_, mask)| *mask != 0) {
+                key.put(place, value, mask);
+            }
         }
-        key.has_addresses = self.addresses.iter().any(|one| one.value.is_some());
-        if key.has_addresses && key.bits.mask[3] | key.bits.mask[4] == 0 {
+        key.has_addresses = self.addresses.iter().any(Option::is_some);
+        if key.has_addresses && self.addresses.iter().flatten().all(|(_, mask)| *mask == 0) {
             key.is_never = true;
             notes.push(
                 "src_ip or dst_ip of flower with a prefix of length 0 matches no packet on Linux; \

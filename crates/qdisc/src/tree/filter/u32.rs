@@ -4,7 +4,9 @@
 //! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
 //! so they compare bytes of the IP header.
 
-use super::{ADDRESS, Bits, Filter, Read, by, class, prefix, refuse};
+mod ipv6;
+
+use super::{ADDRESS, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::MARK;
 use crate::tree::id::Id;
@@ -14,8 +16,9 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bytes of a packet that filters can see.
+/// Bytes of a packet that filters of IPv4 and of IPv6 can see: the header, and a word behind it.
 const VISIBLE: u32 = 24;
+const VISIBLE_OF_IPV6: u32 = 44;
 
 /// Bits of a word of the packet that a selector compares.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,9 @@ struct Selector {
     /// The last `match mark`, which replaces earlier ones.
     mark: Option<(u32, u32)>,
     has_match: bool,
+    /// The protocol whose packets the filter sees.
+    protocol: u16,
+    has_ip6: bool,
 }
 
 fn illegal(found: &str, accepted: &str) -> String {
@@ -51,9 +57,12 @@ impl Selector {
         if bytes == 4 && within != 0 {
             return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
         }
-        if offset.saturating_add(bytes) > VISIBLE {
+        // Behind that, only IPv4 has anything in `protocol all`, and no address of IPv6 stands there.
+        let is_of_ipv6 = self.protocol == IPV6 || self.has_ip6 && self.protocol != IP;
+        let visible = if is_of_ipv6 { VISIBLE_OF_IPV6 } else { VISIBLE };
+        if offset.saturating_add(bytes) > visible {
             return Err(format!(
-                "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
+                "found {bytes} bytes at {offset}; accepted: the first {visible} bytes of the IP packet"
             ));
         }
         let shift = match (bytes, within) {
@@ -95,8 +104,9 @@ impl Selector {
         let name = match of {
             "u8" | "u16" | "u32" => of,
             "mark" => return self.read_mark(line, notes),
+            "ip6" => return self.read_ipv6(line),
             "ip" | "tcp" | "udp" | "icmp" => line.value(of)?,
-            _ => return Err(refuse("u32 match", of, "ip, tcp, udp, icmp, u8, u16, u32, mark")),
+            _ => return Err(refuse("u32 match", of, "ip, ip6, tcp, udp, icmp, u8, u16, u32, mark")),
         };
         let (bytes, offset, is_relative) = match (of, name) {
             ("ip", "src") => (4, 12, false),
@@ -183,9 +193,9 @@ impl Selector {
     }
 }
 
-pub(super) fn read(line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter> {
+pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) -> Read<Filter> {
     const ACCEPTED: &str = "match and flowid (no hash tables of one's own)";
-    let (mut selector, mut target) = (Selector::default(), None);
+    let (mut selector, mut target) = (Selector { protocol, ..Selector::default() }, None);
     // Without any words there is only an empty table, which matches nothing.
     let is_empty = line.peek().is_none();
     while let Some(word) = line.next() {
