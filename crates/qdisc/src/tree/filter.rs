@@ -226,20 +226,6 @@ fn prefix(text: &str, notes: &mut Vec<String>) -> Option<(u32, u32)> {
     Some((value, mask))
 }
 
-/// Reads an address of IPv6 with the length of its prefix, as a value and a mask. `None`: `tc` refuses it.
-fn prefix_of_ipv6(text: &str) -> Option<(u128, u128)> {
-    let (text, len) = text.split_once('/').map_or((text, None), |(text, len)| (text, Some(len)));
-    let value: core::net::Ipv6Addr = text.parse().ok()?;
-    let len =
-        len.map_or(Some(128), |len| u32::try_from(numbers::whole(len)?).ok().filter(|len| *len <= 128))?;
-    Some((value.to_bits(), u128::MAX.checked_shl(128 - len).unwrap_or(0)))
-}
-
-/// Returns the four words of 128 bits.
-fn words_of(bits: u128) -> [u32; 4] {
-    [96, 64, 32, 0].map(|shift| (bits >> shift) as u32)
-}
-
 /// What is accepted as an address of IPv6.
 const ADDRESS_OF_IPV6: &str = "an IPv6 address, as 2001:db8::1 or 2001:db8::/32";
 

@@ -2,6 +2,7 @@
 //!
 //! - `words`, `plan`, `params`, `filter`: the commands as text, as a plan, and what they refuse;
 //! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
+//! - `possible`: which filters no packet can match;
 //! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
 //! - `htb`, `hfsc` (with `curve`), `drr`, `bands` (with `rounds`): one scheduler per file;
 //! - `build`: the schedulers of a plan; `change`: what a command does to them during a run;
@@ -28,6 +29,7 @@ mod id;
 mod leaf;
 mod params;
 mod plan;
+mod possible;
 mod rounds;
 #[cfg(test)]
 mod tests;
@@ -40,6 +42,7 @@ pub use id::Id;
 pub use params::TREE;
 pub(crate) use plan::Change;
 pub use plan::Plan;
+pub use possible::{Possible, without_packets};
 
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};

@@ -132,6 +132,14 @@ impl Plan {
         &self.notes
     }
 
+    /// Returns all filters.
+    pub(super) fn filters(&self) -> impl Iterator<Item = &Filter> {
+        self.qdiscs.iter().flat_map(|qdisc| match &qdisc.what {
+            What::Scheduler { filters, .. } => filters.iter(),
+            What::Leaf(_) => [].iter(),
+        })
+    }
+
     /// Returns the handle of the root.
     pub(super) fn root(&self) -> Id {
         self.qdiscs.first().map(|root| root.handle).unwrap_or_default()
@@ -170,6 +178,13 @@ impl Plan {
         }
         own.sort_by_key(|(preference, group, place, _)| (*preference, *group, *place));
         own.into_iter().map(|(.., rule)| rule).collect()
+    }
+}
+
+impl Filter {
+    /// Returns the words from the handle on.
+    pub(super) fn words(&self) -> String {
+        self.handle.iter().map(|handle| format!("handle {handle} ")).chain([self.words.clone()]).collect()
     }
 }
 

@@ -5,11 +5,10 @@
 //! that fit the protocols, and the others match everything.
 
 use super::{
-    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, prefix_of_ipv6, refuse,
-    words_of,
+    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse, u32::prefix6,
 };
 use crate::tree::chain::{Rule, Target};
-use crate::tree::fields::{DESTINATION, FLAGS, PORTS, PROTOCOLS, SOURCE};
+use crate::tree::fields::{FLAGS, PORTS, PROTOCOLS, SOURCE};
 use crate::tree::id::Id;
 use crate::tree::words::Line;
 use alloc::format;
@@ -47,8 +46,8 @@ struct Sent {
     protocol: Option<u8>,
     tos: Attribute,
     ttl: Attribute,
-    /// Values and masks. Those of IPv4 are in the low bits.
-    addresses: [Option<(u128, u128)>; 2],
+    /// The words with an address, each with a value and a mask: one of IPv4, four of IPv6.
+    addresses: [Option<Vec<(usize, u32, u32)>>; 2],
     /// By the protocol that was the last one before the ports.
     ports: [[Attribute; 2]; 3],
     /// The first port and the last one.
@@ -103,10 +102,23 @@ impl Sent {
                     return Err(by("Linux", &found, "an address, or flower without it", said));
                 }
                 let (read, family, accepted) = match protocol {
-                    IPV6 => (prefix_of_ipv6(text), "inet6", ADDRESS_OF_IPV6),
+                    IPV6 => {
+                        let part =
+                            |len: u32, at: u32| u32::MAX.checked_shl((32 * (at + 1)).saturating_sub(len));
+                        let words = |(address, len): ([u32; 4], u32)| {
+                            let masks = (0..4).map(move |at| part(len, at).unwrap_or(0));
+                            let places = 2 + 4 * side..;
+                            places
+                                .zip(address)
+                                .zip(masks)
+                                .map(|((at, word), mask)| (at, word, mask))
+                                .collect()
+                        };
+                        (prefix6(text).map(words), "inet6", ADDRESS_OF_IPV6)
+                    }
                     _ => {
-                        let own = prefix(text, notes);
-                        (own.map(|(value, mask)| (value.into(), mask.into())), "inet", ADDRESS)
+                        let word = |(value, mask)| vec![(SOURCE + side, value, mask)];
+                        (prefix(text, notes).map(word), "inet", ADDRESS)
                     }
                 };
                 let said = format!("{family} prefix is expected rather than {text:?}");
@@ -204,17 +216,10 @@ impl Sent {
                 "ip_tos and ip_ttl of flower compare nothing with protocol all; accepted: protocol ip".into(),
             );
         }
-        for (address, word) in self.addresses.iter().zip([SOURCE, DESTINATION]) {
-            let (value, mask) = address.unwrap_or_default();
-            let (value, mask) = (words_of(value & mask), words_of(mask));
-            // Four words in IPv6, and the last of the four in IPv4.
-            let places = if ethernet == IPV6 { 2 + 4 * (word - SOURCE) } else { word - 3 }..;
-            for ((place, value), mask) in places.zip(value).zip(mask).filter(|(_, mask)| *mask != 0) {
-                key.put(place, value, mask);
-            }
-        }
-        key.has_addresses = self.addresses.iter().any(Option::is_some);
-        if key.has_addresses && self.addresses.iter().flatten().all(|(_, mask)| *mask == 0) {
+        let words: Vec<_> = self.addresses.iter().flatten().flatten().collect();
+        words.iter().for_each(|(word, value, mask)| key.put(*word, value & mask, *mask));
+        key.has_addresses = !words.is_empty();
+        if key.has_addresses && words.iter().all(|(.., mask)| *mask == 0) {
             key.is_never = true;
             notes.push(
                 "src_ip or dst_ip of flower with a prefix of length 0 matches no packet on Linux; \

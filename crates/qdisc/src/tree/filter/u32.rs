@@ -4,9 +4,7 @@
 //! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
 //! so they compare bytes of the IP header.
 
-mod ipv6;
-
-use super::{ADDRESS, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
+use super::{ADDRESS, ADDRESS_OF_IPV6, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::MARK;
 use crate::tree::id::Id;
@@ -104,7 +102,7 @@ impl Selector {
         let name = match of {
             "u8" | "u16" | "u32" => of,
             "mark" => return self.read_mark(line, notes),
-            "ip6" => return self.read_ipv6(line),
+            "ip6" => return self.read_ip6(line),
             "ip" | "tcp" | "udp" | "icmp" => line.value(of)?,
             _ => return Err(refuse("u32 match", of, "ip, ip6, tcp, udp, icmp, u8, u16, u32, mark")),
         };
@@ -168,6 +166,37 @@ impl Selector {
         self.add(at, is_relative, bytes, value, mask)
     }
 
+    /// Reads what follows `match ip6` (`parse_ip6`).
+    fn read_ip6(&mut self, line: &mut Line<'_>) -> Read<()> {
+        self.has_ip6 = true;
+        let name = line.value("ip6")?;
+        let (bytes, at) = match name {
+            "src" | "dst" => {
+                let text = line.value(name)?;
+                let first = if name == "src" { 8 } else { 24 };
+                let refused = || illegal(&format!("{text:?}"), ADDRESS_OF_IPV6);
+                let (address, len) = prefix6(text).ok_or_else(refused)?;
+                for (at, word) in (0..len.div_ceil(32)).zip(address) {
+                    let mask = u32::MAX.checked_shl((32 * (at + 1)).saturating_sub(len)).unwrap_or(0);
+                    self.add(first + 4 * at, false, 4, word, mask)?;
+                }
+                return Ok(());
+            }
+            "priority" | "flowlabel" => (4, 0),
+            "protocol" => (1, 6),
+            "sport" => (2, 40),
+            "dport" => (2, 42),
+            "icmp_type" => (1, 40),
+            "icmp_code" => (1, 41),
+            _ => return Err(refuse("u32 match ip6", name, "src, dst, sport, dport, protocol, priority")),
+        };
+        let (value, mask) = (number(line.value(name)?)?, hexadecimal(line.value(name)?)?);
+        match name {
+            "priority" => self.add(0, false, 4, (value & 0xff) << 20, (mask & 0xff) << 20),
+            _ => self.add(at, false, bytes, value, mask),
+        }
+    }
+
     fn read_mark(&mut self, line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<()> {
         let (value, mask) = (number(line.value("mark")?)?, number(line.value("mark")?)?);
         if line.peek().is_none() {
@@ -191,6 +220,18 @@ impl Selector {
         self.mark = Some((value, mask));
         Ok(())
     }
+}
+
+/// Reads an IPv6 address with the length of its prefix. `None`: `tc` refuses it.
+pub(super) fn prefix6(text: &str) -> Option<([u32; 4], u32)> {
+    if matches!(text, "any" | "default" | "all") {
+        return Some(([0; 4], 0));
+    }
+    let (address, len) = text.split_once('/').unwrap_or((text, "128"));
+    let address: core::net::Ipv6Addr = address.parse().ok()?;
+    let len = number(len).ok().filter(|len| *len <= 128)?;
+    let bits = address.to_bits();
+    Some((core::array::from_fn(|word| (bits >> (96 - 32 * word)) as u32), len))
 }
 
 pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) -> Read<Filter> {
