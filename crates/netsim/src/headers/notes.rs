@@ -5,13 +5,13 @@ use crate::scenario::{Line, LinkSpec, Scenario};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_qdisc::IpHeader;
-use goodqueue_qdisc::tree::{Possible, TREE, without_packets};
+use goodqueue_qdisc::tree::{Possible, TREE, notes_on_filters};
 
 impl Scenario {
-    /// Returns a sentence for each filter of a tree that no packet of the scenario can match. With `has_real_packets`,
-    /// packets of real programs come, too.
+    /// Returns a sentence for each filter of a tree that does not what its words seem to say, and for each that no packet
+    /// of the scenario can match. With `has_real_packets`, packets of real programs come, too.
     #[must_use]
-    pub fn filters_without_packets(&self, has_real_packets: bool) -> Vec<String> {
+    pub fn notes_on_filters(&self, has_real_packets: bool) -> Vec<String> {
         let links = Direction::ALL.map(|direction| (self.link(direction), direction)).into_iter();
         let hops = self.hops.list.iter().filter_map(|hop| Some((hop.link.as_ref()?, hop.direction)));
         // The tree of subscribers has their addresses.
@@ -32,7 +32,7 @@ impl Scenario {
             if has_real_packets {
                 packets.extend(Possible::unmarked());
             }
-            notes.extend(without_packets(args, &packets));
+            notes.extend(notes_on_filters(args, &packets));
         }
         notes
     }

@@ -11,9 +11,10 @@ mod read;
 pub(super) use change::{Set, Step};
 
 use super::chain::Rule;
+use super::devices::is_of;
 use super::id::Id;
 use super::params::{Class, Scheduler};
-use super::words;
+use super::words::{self, Command};
 use crate::param::{Args, Error};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -102,13 +103,22 @@ impl Plan {
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
+        Self::read_of(text, None)
+    }
+
+    /// Reads the commands in `text` that are of `device`, or all of them.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub(crate) fn read_of(text: &str, device: Option<&str>) -> Result<Self, Error> {
         let at_line = |number: usize, why: String| Error(format!("tc line {number}: {why}"));
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let commands = words::commands(text).map_err(|(number, why)| at_line(number, why))?;
         let mut plan = Self::default();
-        for command in &commands {
+        let is_of_device = |command: &&Command| device.is_none_or(|device| is_of(&command.words, device));
+        for command in commands.iter().filter(is_of_device) {
             plan.command(&command.words).map_err(|why| at_line(command.number, why))?;
         }
         if plan.qdiscs.is_empty() {

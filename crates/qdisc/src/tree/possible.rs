@@ -62,21 +62,22 @@ impl Possible {
 /// How many pairs of a filter and of packets are compared at most. Nobody writes more filters by hand.
 const MOST: usize = 20_000_000;
 
-/// Returns a sentence for each filter of the tree in `args` that none of `packets` can match.
+/// Returns a sentence for each filter of the tree in `args` that does not what its words seem to say, and for each that
+/// none of `packets` can match.
 #[must_use]
-pub fn without_packets(args: &Args, packets: &[Possible]) -> Vec<String> {
+pub fn notes_on_filters(args: &Args, packets: &[Possible]) -> Vec<String> {
     let Some(plan) = args.plan() else { return Vec::new() };
     let packets: BTreeSet<_> = packets.iter().copied().collect();
     let filters: Vec<_> = plan.filters().collect();
     if filters.len().saturating_mul(packets.len()) > MOST {
-        return Vec::new();
+        return plan.notes().to_vec();
     }
     let may_match = |rule: &Rule, words: &[usize]| {
         let fits = |bits| packets.iter().any(|packet| packet.may_fit(bits, words.iter().copied()));
         rule.any_of.iter().any(fits)
     };
     let all: Vec<usize> = (0..WORDS).collect();
-    let (mut notes, mut of_ipv6) = (Vec::new(), 0);
+    let (mut notes, mut of_ipv6) = (plan.notes().to_vec(), 0);
     for filter in filters {
         let rule = &filter.rule;
         // A filter without any bits has a note of its own.
@@ -123,7 +124,7 @@ mod tests {
 
     fn notes(filter: &str, packets: &[Possible]) -> Vec<String> {
         let tree = "tc qdisc add dev e root handle 1: htb default 1; tc class add dev e parent 1: classid 1:1 htb rate 1mbit";
-        without_packets(
+        notes_on_filters(
             &parse_tree(&format!("{tree}; tc filter add dev e parent 1: {filter}")).unwrap(),
             packets,
         )
