@@ -37,7 +37,7 @@ class Ends:
     ports: tuple[int, ...]
     """The listening ports, one per route of the flow."""
     first_port: int
-    """The port of the sender of a bulk flow, and of what sends datagrams first."""
+    """The port of the sender of a bulk flow, and of what sends datagrams first. The scenario may say it."""
 
 
 def everybody(plan: Plan, side: str) -> list[str]:
@@ -79,5 +79,5 @@ def ends(plan: Plan, index: int) -> Ends:
     return Ends(
         addresses={side: flow.addresses.get(side) or address(side, numbers[side]) for side in SIDES},
         ports=tuple(listening(route, index) for route in flow.routes or [flow.route]),
-        first_port=_SENDING + index,
+        first_port=flow.port or _SENDING + index,
     )
