@@ -147,7 +147,7 @@ PACKAGE = ROOT / "python" / "goodqueue"
 FLOORS = (
     {"_goodqueue", "errors", "listening"},
     {"congestion", "examples", "extras", "files", "hops", "interrupts", "traffic"},
-    {"foreign", "options", "record"},
+    {"foreign", "options", "record", "settings"},
     {"scenario"},
     {"capture", "endpoints", "measures", "qdisc"},
     {"running"},

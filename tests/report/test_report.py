@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
@@ -437,3 +438,17 @@ def test_the_tree_of_a_provider_is_on_the_page(here: Path, goodqueue: Command) -
     record = json.loads(text)
     del record["series"]["nodes"]
     assert not list(figures.trees([Group("pfifo", [record])]))
+
+
+def test_a_base_install_makes_the_page_without_figures(here: Path, goodqueue: Command) -> None:
+    """Guards against a report that is refused where matplotlib, an extra, is missing, although it has tables."""
+    (here / "record.json").write_text(goodqueue("run", "ok.toml", "--json").out, encoding="utf-8")
+    base = "import sys; sys.modules['matplotlib'] = None; from goodqueue.__main__ import main; main()"
+    command = [sys.executable, "-c", base, "report", "record.json"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    note = "The figures are left out, since matplotlib is not installed: pip install matplotlib"
+    assert (done.returncode, done.stderr) == (0, f"goodqueue: {note}\n")
+    page = (here / "report.html").read_text(encoding="utf-8")
+    assert note in page
+    assert "<table" in page
+    assert "<svg" not in page

@@ -52,7 +52,7 @@ def of(*values: Value, exclusions: tuple[Exclusion, ...] = ()) -> Study:
 def cell(at: Mapping[str, Any], **numbers: Measurement) -> Measured:
     """Return CoDel's measurements at a point of k/s."""
     there = experiment("k/s", delay=Metric("delay_ms"), loss=Metric("loss_percent"))
-    return Measured(Cell(there, "k/s", "codel", at), (1, 2, 3), "codel", numbers, ())
+    return Measured(Cell(there, "k/s", "codel", at), (1, 2, 3), "codel", numbers, None, ())
 
 
 def delay(id_: str, low: float = 10, **more: Any) -> Value:

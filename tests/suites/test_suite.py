@@ -108,6 +108,18 @@ def test_a_row_passes_where_all_its_checks_hold_for_certain(mine: Path) -> None:
     assert found.verdict("2", "codel") == sheet.STATED
 
 
+def test_rows_whose_runs_are_mostly_start_are_named(mine: Path, goodqueue: Command) -> None:
+    """Guards against verdicts on the start of a run, which nothing says. Drop tail's second flow catches up slowly."""
+    link = (mine / "link.toml").read_text(encoding="utf-8").replace("6s", "20s").replace("500ms", "8s")
+    (mine / "link.toml").write_text(link, encoding="utf-8")
+    found = goodqueue("suite", str(mine), "fq_codel", "--all").out.replace("\n", " ")
+    assert (
+        "Not yet stationary, as more than half of a run is its start (MSER-5, White et al. 2000): 1 (pfifo"
+        in " ".join(found.split())
+    )
+    assert re.search(r"pfifo at rate 5 Mbit/s: the start shows for 1\d(\.5)? of 20 s", found)
+
+
 def test_a_row_that_needs_no_runs_makes_none(mine: Path) -> None:
     """Guards against running a whole suite for the parameters of a line."""
     found = gq.suite(mine, "codel", only="2", progress=False)

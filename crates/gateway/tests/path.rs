@@ -273,7 +273,10 @@ fn filters_see_the_headers_of_real_packets() {
     let mut last_fragment = segment(1, 80);
     last_fragment[7] = 4;
     let mut echo = Vec::new();
-    PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 9).icmpv4_echo_request(1, 1).write(&mut echo, &[]).unwrap();
+    PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 9)
+        .icmpv4_echo_request(1, 1)
+        .write(&mut echo, &[])
+        .unwrap();
     for (filter, packet, is_match) in [
         ("protocol ip u32 match ip protocol 6 0xff", &segment(1, 80), true),
         ("protocol ip u32 match ip protocol 17 0xff", &segment(1, 80), false),

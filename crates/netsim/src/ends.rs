@@ -3,7 +3,7 @@
 //!
 //! A listening port has the highest bit, then four bits for the RTT's number, and eleven for the flow's.
 
-use crate::scenario::{Scenario, Traffic};
+use crate::scenario::Scenario;
 use goodqueue_hosts::direction::Side;
 
 /// With more flows or RTTs than these, the other 15 bits of a listening port are the flow's number.
@@ -16,12 +16,11 @@ pub const EPHEMERAL: (u16, u16) = (0x1000, 0x7000);
 
 /// Returns the ports of the user's end and of the server's end of each flow of `scenario`, in its order. The end that
 /// sends the data opens the connection, and the other end listens. A port that the scenario says is the server's.
-pub(crate) fn ports(scenario: &Scenario) -> impl Iterator<Item = [u16; 2]> {
-    let each = |traffic: &'_ Traffic| {
-        let (traffic, count) = (traffic.clone(), traffic.count);
-        (0..count).map(move |nth| (traffic.rtt_of(nth), traffic.direction, traffic.port))
-    };
-    let flows: Vec<_> = scenario.traffic.iter().flat_map(each).collect();
+pub(crate) fn ports(scenario: &Scenario) -> impl Iterator<Item = [u16; 2]> + use<> {
+    let flows = scenario.traffic.iter().flat_map(|traffic| {
+        (0..traffic.count).map(move |nth| (traffic.rtt_of(nth), traffic.direction, traffic.port))
+    });
+    let flows: Vec<_> = flows.collect();
     let mut rtts: Vec<_> = flows.iter().map(|(rtt, ..)| *rtt).collect();
     rtts.sort();
     rtts.dedup();

@@ -88,8 +88,7 @@ fn filters_see_the_ports_and_marks_of_flows() {
         ("protocol ip u32 match mark 7 0xff", 18.0, 1.9),
         ("protocol ip u32 match ip src 10.1.0.1", 1.9, 9.7),
     ] {
-        scenario["bottleneck"] =
-            json!({"rate": "50mbit", "up": {"qdisc": "pfifo"}, "tc": filtered(filter)});
+        scenario["bottleneck"] = json!({"rate": "50mbit", "up": {"qdisc": "pfifo"}, "tc": filtered(filter)});
         let record = run(&scenario);
         let [bulk, cbr] = [0, 1].map(|flow| record.flows[flow].goodput_mbps);
         let fits = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 0.15;
@@ -100,7 +99,8 @@ fn filters_see_the_ports_and_marks_of_flows() {
 /// What no packet of the scenario can match has a note.
 #[test]
 fn a_filter_that_no_packet_matches_has_a_note() {
-    let mut scenario = access_link(&json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}, {"kind": "web"}]));
+    let mut scenario =
+        access_link(&json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}, {"kind": "web"}]));
     for (filter, note) in [
         ("protocol ip u32 match ip sport 443 0xffff", ""),
         ("protocol ip u32 match ip sport 80 0xffff", "port of a [[traffic]]"),
@@ -112,7 +112,8 @@ fn a_filter_that_no_packet_matches_has_a_note() {
     ] {
         scenario["bottleneck"] = json!({"rate": "50mbit", "tc": filtered(filter)});
         let notes = Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
-        let is_said = if note.is_empty() { notes.is_empty() } else { notes.iter().any(|one| one.contains(note)) };
+        let is_said =
+            if note.is_empty() { notes.is_empty() } else { notes.iter().any(|one| one.contains(note)) };
         assert!(is_said, "{filter}: {notes:?}");
     }
 }
@@ -128,7 +129,9 @@ fn a_script_of_two_devices_has_a_tree_for_each_direction() {
             format!("tc qdisc add dev {first} handle ffff: ingress"),
             format!("tc qdisc add dev {second} root handle 1: htb default 1"),
             format!("tc class add dev {second} parent 1: classid 1:1 htb rate 17mbit"),
-            format!("tc filter add dev {first} parent ffff: matchall action mirred egress redirect dev {second}"),
+            format!(
+                "tc filter add dev {first} parent ffff: matchall action mirred egress redirect dev {second}"
+            ),
         ])
     };
     let mut scenario = access_link(&json!([{"kind": "bulk"}]));

@@ -9,8 +9,11 @@ averaged first, as in Welch's procedure.
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
+from typing import Any, NamedTuple
 
 from goodqueue import _goodqueue
 from goodqueue.measures.metrics import DIRECTIONS
@@ -24,6 +27,9 @@ MOST_S = 600
 """Longer runs have longer observations, and as many as runs of this length."""
 
 BATCH = 5
+
+LEAST = 100
+"""The least number of observations: of 20 means or fewer MSER-5 says little."""
 
 TAIL = 0.25
 """The least share of a run that MSER keeps. The end of a series that swings slowly may seem still for a while."""
@@ -58,21 +64,33 @@ CONSTANT = {"duration", "warmup", "seed", "bottleneck", "path", "hop", "host", "
 def is_constant(scenario: Scenario) -> bool:
     """Return whether nothing in ``scenario`` changes at a stated time, so that its runs may become stationary.
 
-    If it asks for series, they must be those of intervals.
+    If it asks for series, they must be those of intervals, `LEAST` of them or more.
     """
     if not scenario.keys() <= CONSTANT:
         return False
     links = [scenario["bottleneck"], scenario["bottleneck"].get("up") or {}, *(scenario.get("hop") or ())]
     moving = [key in link for link in links for key in ("trace", "access")]
-    moving += [key in one for one in scenario["traffic"] for key in ("start", "stop", "load")]
-    is_recorded = "interval" in scenario.get("series", {"interval": INTERVAL})
-    return is_recorded and not any(moving)
+    moving += [_is_bounded(one, scenario["duration"]) for one in scenario["traffic"]]
+    if "series" in scenario:
+        interval = scenario["series"].get("interval")
+        moving.append(interval is None or _ns(interval) * LEAST > _ns(scenario["duration"]))
+    return not any(moving)
+
+
+def _is_bounded(traffic: Mapping[str, Any], duration: str) -> bool:
+    """Return whether ``traffic`` begins after the run, ends before it, or varies."""
+    times = (_ns(traffic.get("start", "0s")), _ns(traffic.get("stop", duration)))
+    return "load" in traffic or times != (0, _ns(duration))
+
+
+def _ns(text: str) -> int:
+    return _goodqueue.time_ns(text)
 
 
 def with_series(scenario: Scenario) -> Scenario:
     """Return the resolved ``scenario`` with the series that `settled_s` reads."""
-    times = math.ceil(_goodqueue.time_ns(scenario["duration"]) / 1e9 / MOST_S)
-    interval_ms = _goodqueue.time_ns(INTERVAL) * times // 1_000_000
+    times = math.ceil(_ns(scenario["duration"]) / 1e9 / MOST_S)
+    interval_ms = _ns(INTERVAL) * times // 1_000_000
     return {**scenario, "series": {"interval": f"{interval_ms}ms"}}
 
 
@@ -82,30 +100,62 @@ def without_series(text: str) -> str:
     return scenario + others[: others.rindex(',"series":{"interval_s":')] + "}"  # the record's last key
 
 
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What one run is judged by: its series, each with the least mean with which it says anything.
+
+    The series are, in each direction, the goodput of all bulk flows together, and the share that the largest of them
+    has: a flow that began first may hold a full queue for long. And the delay of each queue.
+    """
+
+    step_s: float
+    series: tuple[tuple[Sequence[float], float], ...]
+
+
+def course(record: Record) -> Course:
+    """Return what the run ``record``, which has series of intervals, is judged by."""
+    return Course(
+        record["series"]["interval_s"] or 0.0, tuple((array("d", values), least) for values, least in _series(record))
+    )
+
+
+class Start(NamedTuple):
+    """How long the start of runs shows."""
+
+    settled_s: float
+    """The time after which they are stationary."""
+    whole_s: float
+    """Their length."""
+
+    @property
+    def is_most(self) -> bool:
+        """Whether more than half of a run is its start, so that the runs are too short to be stationary."""
+        return self.settled_s > self.whole_s / 2
+
+
 def settled_s(records: Sequence[Record]) -> float:
-    """Return the time after which the runs are stationary: the latest truncation of any of their series.
+    """Return the time after which the runs are stationary, from their ``records``: see `start`."""
+    return start([course(record) for record in records]).settled_s
 
-    The runs are those of one scenario, each with another seed, and have series of intervals.
+
+def start(courses: Sequence[Course]) -> Start:
+    """Return how long the start of runs shows: up to the latest truncation of any of their series.
+
+    The runs are those of one scenario, each with another seed. Each series is the mean over them.
     """
-    step_s = records[0]["series"]["interval_s"] or 0.0
-    return max((truncation(values) * step_s for values in averages(records)), default=0.0)
+    observations = [(truncation(values), len(values)) for values in _averages(courses)]
+    settled, whole = (max(counts) for counts in zip((0, 0), *observations, strict=True))
+    return Start(settled * courses[0].step_s, whole * courses[0].step_s)
 
 
-def averages(records: Sequence[Record]) -> Iterator[list[float]]:
-    """Yield the series to judge by, each the mean over the runs ``records``.
-
-    They are, in each direction, the goodput of all bulk flows together, and the share that the largest of them has: a
-    flow that began first may hold a full queue for long. And the delay of each queue that holds packets at all.
-    """
-    every = [list(_series(record)) for record in records]
-    for runs in zip(*every, strict=True):
+def _averages(courses: Sequence[Course]) -> Iterator[list[float]]:
+    for runs in zip(*(one.series for one in courses), strict=True):
         mean = [fmean(at) for at in zip(*(values for values, _ in runs), strict=True)]
         if fmean(mean) >= runs[0][1]:
             yield mean
 
 
 def _series(record: Record) -> Iterator[tuple[Sequence[float], float]]:
-    """Yield each series of ``record``, and the least mean with which it says anything."""
     series = record["series"]
     goodputs = {flow["name"]: [rate or 0.0 for rate in flow["goodput_mbps"]] for flow in series["flows"]}
     for direction in DIRECTIONS:

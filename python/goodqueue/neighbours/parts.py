@@ -69,7 +69,11 @@ def record(
 
 
 def unknown(qdisc: str, sources: Iterable[Mapping[str, Any]], begin_s: float, end_s: float) -> Scenario:
-    """Return the known part of a scenario, without the link. ``sources`` are its traffic, with a ``count`` each."""
+    """Return the known part of a scenario, without the link. ``sources`` are its traffic, with a ``count`` each.
+
+    A run has no time before 0. A measurement may: Flent's first samples can have begun before its clock.
+    """
+    begin_s, end_s = max(0.0, begin_s), max(0.0, begin_s, end_s)
     line = qdisc.strip() or UNKNOWN
     return {
         "duration": f"{end_s:g}s",

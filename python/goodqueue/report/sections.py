@@ -2,54 +2,31 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import Any
 
-from goodqueue import options
-from goodqueue.comparison import figures
+from goodqueue import extras, options
 from goodqueue.comparison import tables as comparison_tables
 from goodqueue.comparison.comparing import Comparison, summarise
 from goodqueue.errors import UserError, warn
 from goodqueue.files import inputs
 from goodqueue.pages import Figure, Part
-from goodqueue.plot import course, delay, ellipse, rows, style
-from goodqueue.plot.series import series
-from goodqueue.plot.stored import Group, directed, percentiles, repeats
 from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import source_of
 from goodqueue.scenario.toml import to_toml
 from goodqueue.show import describe, labels, undone
-from goodqueue.show.answer import Code, Findings, Picture, Section, Terms, Text
+from goodqueue.show.answer import Code, Findings, Section, Terms, Text
 from goodqueue.show.run import finding, run_tables
 from goodqueue.show.table import Column, Table, number
-from goodqueue.store import Store, results
+from goodqueue.store import Store
 from goodqueue.studies import published, trivial, wording
-from goodqueue.sweeps import figures as sweep_figures
 from goodqueue.sweeps import show
 from goodqueue.sweeps.result import Sweep
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawn
-
-FIGURES = ("felt", "delay-cdf", "estimates")
-"""The figures of a comparison. `of_runs` adds figures of its runs."""
-
 MOST_BYTES = 64 * inputs.MIB
 """The largest size of a figure in a folder."""
-
-CURVES = 8
-"""The most distributions, ellipses or lines in one figure."""
-
-COURSES = {
-    "delay_ms": "The queue over time",
-    "ping_rtt_ms": "Pings over time",
-    "goodput_mbps": "Goodput over time",
-}
-"""The time series that a page shows, with their titles."""
-
-ROWS = 24
-"""The most boxes or indices below each other in one figure."""
 
 
 def _section(
@@ -74,16 +51,21 @@ def _section(
     return Section(title, [*above, *figures, *tables, *notes, disciplines, Code(scenario, folded="Scenario")])
 
 
+def _drawn(make: Callable[[ModuleType], list[Figure]]) -> list[Figure]:
+    """Return what ``make`` draws with `goodqueue.report.drawing`, or nothing if matplotlib is not installed."""
+    if not extras.has("matplotlib"):
+        return []
+    from goodqueue.report import drawing
+
+    return make(drawing)
+
+
 def of_sweep(sweep: Sweep, where: str, store: Store | None, prefix: str) -> Section:
     """Return the section of a sweep. ``where`` is where it was found; ``prefix`` begins its figures' identifiers.
 
     ``store`` is the store of its runs, if available: then the section has figures of the runs too. Raises UserError
     for a damaged run.
     """
-    drawn_figures = [_drawn(picture, prefix) for picture in sweep_figures.of(sweep)]
-    if store is not None and len(sweep.cells) <= ROWS:
-        groups = [Group(sweep_figures.name(cell.cell.at), _runs(cell.keys, store)) for cell in sweep.cells]
-        drawn_figures += of_runs([group for group in groups if group.records], prefix)
     lines = dict.fromkeys((cell.qdisc or "", cell.cell.at.get("bottleneck.qdisc", "qdisc")) for cell in sweep.cells)
     build = f" (build {sweep.build})" if sweep.build else ""
     return _section(
@@ -93,55 +75,10 @@ def of_sweep(sweep: Sweep, where: str, store: Store | None, prefix: str) -> Sect
         command=show.command(sweep, where if store is not None else ""),
         tables=show.tables(sweep),
         sentences=[*show.certainty(sweep), *(f"Failed: {line}" for line in show.failures(sweep))],
-        figures=drawn_figures,
+        figures=_drawn(lambda drawing: drawing.of_sweep(sweep, store, prefix)),
         lines_by_name={name: line for line, name in lines if line},
         scenario=to_toml(sweep.scenario),
     )
-
-
-def _runs(keys: Sequence[str], store: Store) -> list[Record]:
-    there = [key for key in keys if store.path(key).exists()]
-    return [loose.record for loose in results.in_store(store, there)]
-
-
-def of_runs(groups: Sequence[Group], prefix: str) -> list[Figure]:
-    """Return the figures that fit ``groups`` of repeats, as `goodqueue plot` draws them.
-
-    Latency against goodput, and Jain's index, need several groups or several runs. Boxes need several groups. Courses
-    need time series.
-    """
-    if not groups:
-        return []
-    several = len(groups) > 1 or len(groups[0].records) > 1
-    drawn_figures: list[tuple[str, str, str, Drawn | None]] = []
-    if several and len(groups) <= CURVES:
-        caption = "Better is up and to the right; a mark a run, and an ellipse of one standard deviation."
-        drawn_figures.append(("ellipse", "Latency against goodput", caption, ellipse.figure(groups)))
-    if len(groups) > 1:
-        caption = "The spread of what a packet, or a ping, meets: median, quartiles, and 5th and 95th percentile."
-        pings = any(percentiles(group, "ping_rtt_ms") for group in groups)
-        what = "ping_rtt_ms" if pings else directed("delay_ms", groups)
-        drawn_figures.append(("box", "Spread of latency", caption, rows.distribution_boxes(groups, what)))
-    if several and any(len(record["flows"]) > 1 for group in groups for record in group.records):
-        caption = "How evenly the flows shared: 1 where all got the same."
-        drawn_figures.append(("jain", "Fairness", caption, rows.jain(groups)))
-    if len(groups) <= CURVES:
-        caption = f"The mean over the runs at each time; {repeats(groups)}."
-        for name, title in COURSES.items():
-            what = name if name == "ping_rtt_ms" else directed(name, groups)
-            if any(series(record, what) for group in groups for record in group.records):
-                drawn_figures.append((f"time-{name}", title, caption, course.figure(groups, what)))
-    shown = [
-        Figure(title, caption, style.svg(drawn, f"{prefix}-{name}"))
-        for name, title, caption, drawn in drawn_figures
-        if drawn is not None
-    ]
-    return shown + [_drawn(picture, prefix) for picture in figures.trees(groups)]
-
-
-def _drawn(picture: Picture, prefix: str) -> Figure:
-    """Return ``picture`` as a page has it, without files."""
-    return Figure(picture.title, picture.caption, style.svg(picture.draw(), f"{prefix}-{picture.name}"))
 
 
 def of_records(
@@ -168,8 +105,7 @@ def of_records(
         findings=comparison_tables.not_done(shared).around(comparison_tables.findings(shared)),
         tables=[*comparison_tables.full_tables(shared), *comparison_tables.difference_tables(shared)],
         sentences=comparison_tables.certainty(shared),
-        figures=[_drawn(picture, prefix) for picture in figures.of(shared, FIGURES)]
-        + of_runs([Group(entry.label, list(entry.records)) for entry in shared.entries], prefix),
+        figures=_drawn(lambda drawing: drawing.of_comparison(shared, prefix)),
         lines_by_name={names[line]: line for line in lines},
         scenario=to_toml(shared.scenario),
         command=command or _again(records, list(lines), seeds, list(texts)),
@@ -205,25 +141,15 @@ def _by(record: Record, build: str | None) -> str:
 def of_record(record: Record, build: str | None, command: str, prefix: str) -> Section:
     """Return the section of a single run."""
     scenario: Scenario = {key: value for key, value in record["scenario"].items() if key != "seed"}
-    drawn_figures = []
-    full = {
-        direction: [value for value in queue["delay_percentiles_ms"] or () if value is not None]
-        for direction, queue in record["queues"].items()
-    }
-    spread = [(direction, delays) for direction, delays in full.items() if len(delays) == 101 and delays[-1] > 0]
-    if spread:
-        caption = "Share of packets that queued for at most a given time, by direction. Marks: median, p95."
-        drawn_figures.append(Figure("How long packets queue", caption, style.svg(delay.cdf(spread), f"{prefix}-cdf")))
     line = str(scenario["bottleneck"]["qdisc"])
     name = labels.short([line])[line]
-    drawn_figures += of_runs([Group(name, [record])], prefix)
     return _section(
         title=f"{name} at {_where(scenario)}, one run",
         description=f"{describe.whole(scenario)}; seed {record['seed']}, engine {record['engine']}, "
         f"{_by(record, build)}.",
         findings=undone.of_run(record).around(finding.sentences(record)),
         tables=run_tables(record),
-        figures=drawn_figures,
+        figures=_drawn(lambda drawing: drawing.of_record(record, name, prefix)),
         lines_by_name={name: line},
         scenario=to_toml(scenario),
         command=command or _again([json.dumps(record)], [], [record["seed"]], [record["engine"]]),

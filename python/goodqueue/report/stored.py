@@ -13,7 +13,7 @@ from goodqueue.comparison.meanings import STORED
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.files.output import RESULTS
-from goodqueue.pages import render
+from goodqueue.pages import render, without_figures
 from goodqueue.record import Scenario
 from goodqueue.report import sections
 from goodqueue.running import Progress
@@ -54,7 +54,12 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
     for index, maker in enumerate(makers):
         page_sections.append(maker(f"s{index + 1}"))
         progress((index + 1) / len(makers))
-    below = [Section("What the numbers mean", [Terms(STORED)]), Section("Do it again", [Code(command, wraps=True)])]
+    missing = [Section("Figures", without_figures())]  # a section without parts is not shown
+    below = [
+        *missing,
+        Section("What the numbers mean", [Terms(STORED)]),
+        Section("Do it again", [Code(command, wraps=True)]),
+    ]
     if len(page_sections) == 1:
         return render(page_sections[0].title, [page_sections[0]._replace(title="", name="s1"), *below])
     named_sections = [section._replace(name=f"s{index}") for index, section in enumerate(page_sections, 1)]

@@ -68,6 +68,14 @@ def is_python(line: object) -> bool:
     return isinstance(line, str) and ".py:" in (line.split() or [""])[0]
 
 
+def code_in(value: Any) -> str | None:
+    """Return the first text in a scenario, or in a part of it, that names a class in a Python file, or None."""
+    if isinstance(value, str):
+        return value if any(".py:" in word for word in value.split()) else None
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return next((code for one in inner if (code := code_in(one)) is not None), None)
+
+
 def split_stab(line: str) -> tuple[list[str], list[str]]:
     """Return the words of the size tables in front of a ``line``, and the words of the discipline's own line."""
     words = line.split()

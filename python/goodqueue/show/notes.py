@@ -39,7 +39,8 @@ def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = (), has_r
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
     lost = [] if qdiscs else changes.notes(scenario)
     filters = [*_of_filters(scenario, qdiscs, has_real_packets)]
-    _write([*notes, *filters, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
+    shaped = [*_of_wires(scenario), *_of_files(scenario), *_of_shapers(scenario, qdiscs)]
+    _write([*notes, *filters, *shaped, *lost, *isolated])
 
 
 def warn_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -89,6 +90,14 @@ def _of_wires(scenario: Scenario) -> Iterator[str]:
                     f"hop[{index}].jitter {jitter} keeps packets in order, unlike netem; "
                     "jitter_reorders = true lets them overtake"
                 )
+
+
+def _of_files(scenario: Scenario) -> Iterator[str]:
+    """Yield a note for each file of rates that also has latencies, which users of its simulator expect to count."""
+    for key, table in paths.links(scenario):
+        file = table.get("trace")
+        if isinstance(file, str) and (latencies := paths.latencies(file)):
+            yield f"{key}.trace {file}: {latencies} is not read; path.rtt holds, and a [[change]] with rtt changes it"
 
 
 def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:

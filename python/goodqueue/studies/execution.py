@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from goodqueue import executors, running
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
+from goodqueue.measures import steady
 from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.store import Store, completing
@@ -33,6 +34,8 @@ class Measured:
     """The line with every parameter."""
     numbers: Mapping[str, Measurement]
     """By the experiment's name of the metric."""
+    start: steady.Start | None
+    """How long the start of its runs shows, and None if they have no series that say so."""
     packed: tuple[bytes, ...]
     """The compressed texts of the records, one per seed, if the experiment keeps them. Parsed, hundreds of records with
     time series would take gigabytes."""
@@ -74,11 +77,14 @@ def execute(
                 users.append(cell.experiment)
     numbers: dict[tuple[str, str], dict[str, float | Course | None]] = {}
     lines: dict[str, str] = {}
+    courses: dict[str, steady.Course] = {}
     packed: dict[str, bytes] = {}
 
     def seen(key: str, text: str) -> None:
         record: Record = json.loads(text)
         lines[key] = record["queues"]["down"]["qdisc"]
+        if "series" in record and steady.is_constant(record["scenario"]):
+            courses[key] = steady.course(record)
         for experiment in readers[key]:
             of_run = {name: measuring.of_record(metric, record) for name, metric in experiment.metrics.items()}
             others = {name: metric.to_record for name, metric in experiment.metrics.items() if metric.to_record}
@@ -87,7 +93,7 @@ def execute(
                 packed[key] = zlib.compress(text.encode(), level=1)
 
     _do(plan, workers, progress, store, warn, seen)
-    cells = [_measured_cell(plan, position, numbers, lines, packed) for position in range(len(plan.cells))]
+    cells = [_measured_cell(plan, position, numbers, lines, courses, packed) for position in range(len(plan.cells))]
     return [*(_without_spreads(cell) for cell in cells), *_pooled(cells)]
 
 
@@ -97,7 +103,12 @@ def _other(name: str) -> str:
 
 
 def _measured_cell(
-    plan: Plan, position: int, numbers: Numbers, lines: Mapping[str, str], packed: Mapping[str, bytes]
+    plan: Plan,
+    position: int,
+    numbers: Numbers,
+    lines: Mapping[str, str],
+    courses: Mapping[str, steady.Course],
+    packed: Mapping[str, bytes],
 ) -> Measured:
     cell, keys = plan.cells[position], plan.runs[position]
     id_ = cell.experiment.id
@@ -123,6 +134,7 @@ def _measured_cell(
         numbers={
             name: measuring.over_seeds(metric, runs(name, metric)) for name, metric in cell.experiment.metrics.items()
         },
+        start=steady.start([courses[key] for key in keys]) if keys[0] in courses else None,
         packed=tuple(packed[key] for key in keys) if cell.experiment.keep_records else (),
     )
 
@@ -165,7 +177,8 @@ def _joined(cells: Sequence[Measured], name: str, parameters: Sequence[str], how
         runs = measuring.pool(how, [cell.numbers[name].runs for cell in group], places)
         at = {key: value for key, value in first.at.items() if key not in parameters}
         number = measuring.over_seeds(first.experiment.metrics[name], runs)
-        yield replace(group[0], cell=replace(first, at=at), numbers={name: number}, packed=())
+        start = max((cell.start for cell in group if cell.start), default=None)
+        yield replace(group[0], cell=replace(first, at=at), numbers={name: number}, start=start, packed=())
 
 
 def _do(

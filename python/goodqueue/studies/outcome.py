@@ -181,6 +181,7 @@ def _cell(measured: Measured) -> dict[str, Any]:
         "qdisc": measured.qdisc,
         "seeds": list(measured.seeds),
         "runs": {metric: list(number.runs) for metric, number in measured.numbers.items()},
+        **({"settled_s": measured.start.settled_s} if measured.start else {}),
     }
 
 

@@ -16,6 +16,7 @@ from goodqueue import engines
 from goodqueue import scenario as scenarios
 from goodqueue.engines import loads
 from goodqueue.errors import UserError, quoted
+from goodqueue.measures import steady
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
@@ -52,12 +53,15 @@ def plan(
     engine: str = "sim",
     reconstructed: bool = False,
     workers: int | None = None,
+    judges_starts: bool = False,
 ) -> Plan:
     """Plan the runs of ``study`` for the cells of ``selection`` on ``engine``.
 
-    ``seeds`` overrides the study's number. If ``reconstructed`` is set, the cells of the study's reconstructions come
-    last. The users of all loads are counted at the same time, on all cores or on ``workers`` threads. Raises UserError
-    before any run: with the study's file and the key if a scenario is refused, with the cell if the engine refuses it.
+    ``seeds`` overrides the study's number. If ``judges_starts`` is set, the runs in which nothing changes have the
+    series that say whether their start still shows; those of the kernel have not. If ``reconstructed`` is set, the
+    cells of the study's reconstructions come last. The users of all loads are counted at the same time, on all cores or
+    on ``workers`` threads. Raises UserError before any run: with the study's file and the key if a scenario is refused,
+    with the cell if the engine refuses it.
     """
     readings = [study, *(changed(study, reconstruction) for reconstruction in study.reconstructions if reconstructed)]
     cells = tuple(cell for reading in readings for cell in all_cells(reading) if selection.takes(cell))
@@ -84,6 +88,8 @@ def plan(
 
     def add(cell: Cell, resolved: Scenario, seeds: Iterable[int]) -> tuple[str, ...]:
         check(cell, resolved)
+        if judges_starts and engine == "sim" and "series" not in resolved and steady.is_constant(resolved):
+            resolved = steady.with_series(resolved)
         seeded = [{**resolved, "seed": seed} for seed in seeds]
         keys = [key_of(scenario) for scenario in seeded]
         needed.update(zip(keys, seeded, strict=True))

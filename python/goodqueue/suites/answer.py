@@ -39,6 +39,7 @@ def parts(sheet: Sheet) -> Iterator[Part]:
     yield Findings(list(show.headline(sheet)))
     yield Text(show.describe(sheet), "lead")
     yield show.overview(sheet)
+    yield from (Text(sentence, "note") for sentence in show.moving(sheet))
     if (undecided := show.undecided(sheet)).rows:
         yield undecided
     rows = [Section(show.heading(result), list(_row(sheet, result))) for result in sheet.rows]
@@ -52,6 +53,7 @@ def _row(sheet: Sheet, result: RowResult) -> Iterator[Part]:
     yield result.row.asked
     yield from show.tables(sheet, result)
     yield from show.checks(sheet, result)
+    yield from show.starts(sheet, result)
     if sources := dict.fromkeys(check.source for check in result.row.checks):
         yield Text(f"Source of the checks: {'; '.join(sources)}.", "note")
     yield from figures.of_row(sheet, result)

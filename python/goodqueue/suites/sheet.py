@@ -50,6 +50,8 @@ class RowResult:
     """Published claims on the same runs, about lines that were run."""
     said: Mapping[str, str]
     """The sentences of the row's statement, by tested line. Empty if the row has no statement."""
+    moving: tuple[Measured, ...]
+    """Its cells of whose runs more than half is the start: see `goodqueue.measures.steady`."""
 
     def verdict(self, subject: str) -> str:
         """Return one of `VERDICTS` for the line ``subject``."""
@@ -123,7 +125,9 @@ def plan(
 ) -> planning.Plan:
     """Plan the runs behind ``rows``. Raises UserError if one of them is refused."""
     built = building.study(suite, subjects)
-    return planning.plan(built, building.selected(suite, rows), quick, seeds, engine, workers=workers)
+    return planning.plan(
+        built, building.selected(suite, rows), quick, seeds, engine, workers=workers, judges_starts=True
+    )
 
 
 def carry_out(
@@ -166,13 +170,22 @@ def _row(
     }
     statements = {subject: STATEMENTS[row.statement](subject) for subject in subjects} if row.statement else {}
     return RowResult(
-        row, tuple(number for cell in cells for number in _numbers(row, cell)), checks, claimed, statements
+        row,
+        tuple(number for cell in cells for number in _numbers(row, cell)),
+        checks,
+        claimed,
+        statements,
+        tuple(cell for cell in cells if cell.start and cell.start.is_most and _belongs(cell, row)),
     )
+
+
+def _belongs(cell: Measured, row: Row) -> bool:
+    return all(cell.cell.at.get(name, value) == value for name, value in row.at.items())
 
 
 def _numbers(row: Row, cell: Measured) -> list[Number]:
     """Return the numbers of ``cell`` that belong to ``row``."""
-    if any(cell.cell.at.get(name, value) != value for name, value in row.at.items()):
+    if not _belongs(cell, row):
         return []
     return [
         Number(cell.cell.algorithm, metric.name, {name: v for name, v in at.items() if name not in row.at}, number)
@@ -242,5 +255,10 @@ def _row_json(sheet: Sheet, result: RowResult) -> dict[str, Any]:
             for number in result.numbers
         ],
         "said": dict(result.said),
+        "moving": [
+            {"algorithm": cell.cell.algorithm, "at": dict(cell.cell.at), "settled_s": cell.start.settled_s}
+            for cell in result.moving
+            if cell.start
+        ],
         "not_run": row.not_run,
     }

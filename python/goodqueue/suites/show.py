@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from goodqueue.measures import steady
 from goodqueue.show.table import Column, Table, decimals, number
 from goodqueue.studies import findings
 from goodqueue.studies import show as studies
@@ -217,6 +218,30 @@ def undecided(sheet: Sheet) -> Table:
         if check.verdict != "holds" or check.certain is False
     ]
     return Table("What fails or is open", columns, cells, names=len(columns) - 1)
+
+
+def moving(sheet: Sheet) -> list[str]:
+    """Return a sentence on the rows whose runs are too short to be stationary, or none."""
+    rows = [
+        f"{result.row.section} ({together(list(dict.fromkeys(map(sheet.words.algorithm, _algorithms(result)))))})"
+        for result in sheet.rows
+        if result.moving
+    ]
+    if not rows:
+        return []
+    return [f"Not yet stationary, as more than half of a run is its start ({steady.METHOD}): {together(rows)}."]
+
+
+def _algorithms(result: RowResult) -> list[str]:
+    return [cell.cell.algorithm for cell in result.moving]
+
+
+def starts(sheet: Sheet, result: RowResult) -> Iterator[str]:
+    """Yield a sentence per cell of a row whose runs are too short to be stationary: for how long the start shows."""
+    for cell in result.moving:
+        if cell.start:
+            name = " ".join(filter(None, [sheet.words.algorithm(cell.cell.algorithm), sheet.words.point(cell.cell.at)]))
+            yield f"{name}: the start shows for {cell.start.settled_s:g} of {cell.start.whole_s:g} s ({steady.METHOD})."
 
 
 def _published(sheet: Sheet) -> Iterator[str]:

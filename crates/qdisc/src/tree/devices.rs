@@ -1,6 +1,6 @@
 //! The devices of a script that shapes both directions.
 
-use super::words;
+use super::shell;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -9,8 +9,7 @@ use alloc::vec::Vec;
 #[must_use]
 pub fn devices(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for command in words::commands(text).unwrap_or_default() {
-        let words = &command.words;
+    let _ = shell::carry_out(text, &mut |words| {
         let makes = words.first().is_some_and(|word| word == "qdisc")
             && words.get(1).is_some_and(|word| matches!(word.as_str(), "add" | "replace"))
             && !is_redirection(words);
@@ -19,7 +18,8 @@ pub fn devices(text: &str) -> Vec<String> {
         {
             found.push(device.to_string());
         }
-    }
+        Ok(())
+    });
     found
 }
 

@@ -1,6 +1,7 @@
 //! Trees of classes, as `tc` builds them: `htb`, `hfsc`, `drr`, `ets`, `prio` and `mq`, with any discipline at leaves.
 //!
-//! - `words`, `plan`, `params`, `filter`: the commands as text, as a plan, and what they refuse;
+//! - `shell`: the text of commands, which may be a shell script;
+//! - `words`, `plan`, `params`, `filter`: the commands, as a plan, and what they refuse;
 //! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
 //! - `possible`: which filters no packet can match;
 //! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
@@ -33,6 +34,7 @@ mod params;
 mod plan;
 mod possible;
 mod rounds;
+mod shell;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -14,7 +14,7 @@ use super::chain::Rule;
 use super::devices::is_of;
 use super::id::Id;
 use super::params::{Class, Scheduler};
-use super::words::{self, Command};
+use super::shell;
 use crate::param::{Args, Error};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::format;
@@ -43,7 +43,7 @@ pub struct Plan {
     leaves: BTreeMap<String, Arc<Args>>,
     /// What tells filters apart, with the places of their qdiscs, their classes and their preferences.
     taken: BTreeSet<(usize, u16, u32, Vec<u32>)>,
-    /// A sentence for each filter that does not do what its words seem to say.
+    /// A sentence for each filter that does not do what its words seem to say, and on what was skipped.
     notes: Vec<String>,
 }
 
@@ -94,11 +94,13 @@ pub(super) struct Filter {
     /// The words from the kind on, with the handle.
     handle: Option<String>,
     words: String,
+    /// Whether a note says that it does not what its words seem to say.
+    pub(super) has_note: bool,
     pub(super) rule: Rule,
 }
 
 impl Plan {
-    /// Reads the commands in `text`, one per line or with `;` between them.
+    /// Reads the commands in `text`: those of a shell script, or of `tc -batch`.
     ///
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
@@ -115,12 +117,12 @@ impl Plan {
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
-        let commands = words::commands(text).map_err(|(number, why)| at_line(number, why))?;
         let mut plan = Self::default();
-        let is_of_device = |command: &&Command| device.is_none_or(|device| is_of(&command.words, device));
-        for command in commands.iter().filter(is_of_device) {
-            plan.command(&command.words).map_err(|why| at_line(command.number, why))?;
-        }
+        let notes = shell::carry_out(text, &mut |words| match device {
+            Some(device) if !is_of(words, device) => Ok(()),
+            _ => plan.command(words),
+        });
+        plan.notes.extend(notes.map_err(|(number, why)| at_line(number, why))?);
         if plan.qdiscs.is_empty() {
             return Err(Error(
                 "tc: found no command that makes the root qdisc; accepted: tc qdisc add dev eth0 root …"

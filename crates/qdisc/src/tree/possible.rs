@@ -80,8 +80,7 @@ pub fn notes_on_filters(args: &Args, packets: &[Possible]) -> Vec<String> {
     let (mut notes, mut of_ipv6) = (plan.notes().to_vec(), 0);
     for filter in filters {
         let rule = &filter.rule;
-        // A filter without any bits has a note of its own.
-        if rule.any_of.is_empty() || may_match(rule, &all) {
+        if filter.has_note || rule.any_of.is_empty() || may_match(rule, &all) {
             continue;
         }
         let protocol = rule.any_of[0].1[PROTOCOLS] >> 16;

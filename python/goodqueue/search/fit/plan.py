@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from goodqueue import scenario as scenarios
 from goodqueue.ask import shared
-from goodqueue.errors import Option, UserError, quoted
+from goodqueue.errors import Option, UserError, bounded, quoted
 from goodqueue.measures import numbers
 from goodqueue.measures.frames import carried
 from goodqueue.record import Scenario
@@ -14,6 +14,7 @@ from goodqueue.search.fit import observed, work
 from goodqueue.search.fit.question import Fit
 from goodqueue.search.fit.work import Observed, Plan
 from goodqueue.search.ranges import Choice, Range
+from goodqueue.traffic import BULK
 
 LINES = ("pfifo", "pfifo_head_drop", "codel", "pie", "fq_codel", "cake")
 """The disciplines that a link may have, unless others are asked for: those that modems and home routers have."""
@@ -95,10 +96,14 @@ def _of_measurement(file: str, question: Fit) -> Plan:
         raise UserError(file, f"found {1 + len(others)} tests; accepted: a file of one")
     source = source_of(record)
     assert source is not None
+    bulk = [flow for flow in record["flows"] if flow["kind"] == BULK]
+    if not bulk:
+        raise UserError(file, "found no TCP flow; accepted: a test with TCP flows, best with pings beside them")
     begin, end = observed.window(record, *source["measured_s"])
     observed_numbers = observed.numbers(record, begin, end)
     if "goodput_down_mbps" not in observed_numbers and "goodput_up_mbps" not in observed_numbers:
-        raise UserError(file, "found no TCP flow; accepted: a test with TCP flows, best with pings beside them")
+        least = f"longer than {observed.SETTLING_S:g} s, in which the flows begin"
+        raise UserError(file, f"found no interval to compare; accepted: a test with intervals, {least}")
     assert "series" in record  # or it had no numbers
     interval = record["series"]["interval_s"] or 0.0
     base: Scenario = {
@@ -129,6 +134,12 @@ def _of_measurement(file: str, question: Fit) -> Plan:
         question.evaluations,
         question.draw_seed,
         is_modem=True,
+        notes=[
+            f"Flows had the congestion control {bounded(cc, 40)}, which the simulator does not know: "
+            "in the runs they have its default, cubic."
+            for cc in dict.fromkeys(flow["cc"] for flow in bulk)
+            if cc is not None and not modelling.is_known(cc)
+        ],
     )
     refused = work.refusals(plan)
     are_usual = not question.qdisc and not own_choices

@@ -12,7 +12,8 @@ use crate::registry::parse_inner;
 use crate::tree::curve::Spec;
 use crate::tree::id::Id;
 use crate::tree::params::{Class, Scheduler, ets_quantum, txqueuelen};
-use crate::tree::words::{self, Line};
+use crate::tree::shell;
+use crate::tree::words::Line;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -60,15 +61,15 @@ impl Plan {
     /// part.
     pub(super) fn change(&mut self, text: &str, has_stab: bool) -> Result<(Vec<Step>, String), Error> {
         let at_line = |number: usize, why: String| Error(format!("tc line {number}: {why}"));
-        let commands = words::commands(text).map_err(|(number, why)| at_line(number, why))?;
         let (mut steps, mut canonical) = (Vec::new(), String::new());
-        for command in &commands {
-            let (step, words) =
-                self.changing(&command.words, has_stab).map_err(|why| at_line(command.number, why))?;
+        shell::carry_out(text, &mut |words| {
+            let (step, words) = self.changing(words, has_stab)?;
             let between = if canonical.is_empty() { "" } else { "; " };
             _ = write!(canonical, "{between}tc {words}");
             steps.extend(step);
-        }
+            Ok(())
+        })
+        .map_err(|(number, why)| at_line(number, why))?;
         if canonical.is_empty() {
             return Err(Error("tc: found no command; accepted: tc class change, tc qdisc change".into()));
         }

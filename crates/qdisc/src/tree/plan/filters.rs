@@ -51,6 +51,7 @@ impl Plan {
             mask,
             handle: handle.map(str::to_string),
             words: words.join(" "),
+            has_note: !notes.is_empty(),
             rule,
         };
         if let Some(other) = filters.iter().find(|one| one.of == of && one.preference == preference) {
