@@ -1,5 +1,5 @@
-//! The ports of the two ends of each flow. They are those of the kernel engine's laboratory (`lab/addresses.py`), so that
-//! captures of both look alike.
+//! The ports of the two ends of each flow. They are those of the kernel engine's laboratory (`lab/addresses.py`), so
+//! that captures of both look alike.
 //!
 //! A listening port has the highest bit, then four bits for the RTT's number, and eleven for the flow's.
 

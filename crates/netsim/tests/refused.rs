@@ -374,7 +374,8 @@ fn a_port_is_of_flows_that_have_ports() {
         scenario["traffic"] = json!([{"kind": kind, "port": port}]);
         Scenario::from_json(&scenario.to_string()).unwrap_err().to_string()
     };
-    let wanted = "traffic[0].port: found 80 for kind \"rrul\"; accepted: none, as the flows of a test have ports of their own";
+    let wanted = "traffic[0].port: found 80 for kind \"rrul\"; accepted: none, as the flows of a test have ports of \
+                  their own";
     assert_eq!(refused("rrul", 80), wanted);
     assert_eq!(refused("bulk", 65536), "traffic[0].port: found 65536; accepted: 1 to 65535");
 }

@@ -1,5 +1,5 @@
-//! Stands for the headers of flows in builds without the feature `complete`: only filters of trees ask for more than the
-//! marks.
+//! Stands for the headers of flows in builds without the feature `complete`: only filters of trees ask for more than
+//! the marks.
 
 use crate::ids::FlowId;
 use crate::lists::PerFlow;

@@ -8,8 +8,8 @@ use goodqueue_qdisc::IpHeader;
 use goodqueue_qdisc::tree::{Possible, TREE, notes_on_filters};
 
 impl Scenario {
-    /// Returns a sentence for each filter of a tree that does not what its words seem to say, and for each that no packet
-    /// of the scenario can match. With `has_real_packets`, packets of real programs come, too.
+    /// Returns a sentence for each filter of a tree that does not what its words seem to say, and for each that no
+    /// packet of the scenario can match. With `has_real_packets`, packets of real programs come, too.
     #[must_use]
     pub fn notes_on_filters(&self, has_real_packets: bool) -> Vec<String> {
         let links = Direction::ALL.map(|direction| (self.link(direction), direction)).into_iter();

@@ -51,7 +51,11 @@ const PORT: Key<u64> = Key::derived("port", "one per flow", "443")
 const MARK: Key<u64> = Key::with_default("mark", "0")
     .range(0, u32::MAX as u64)
     .example("1")
-    .help("the mark that a firewall sets on the packets of these flows in both directions, for filters and `cake fwmark`");
+    .help(
+        "the mark that a firewall sets on the packets of these flows in both directions, for filters and `cake \
+         fwmark`",
+    )
+    .simulator_only();
 
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");

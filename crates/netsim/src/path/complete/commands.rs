@@ -11,8 +11,10 @@ pub(crate) const TC: Key<Commands> = Key::optional(
     "tc",
     "[\"tc qdisc add dev eth0 root handle 1: drr\", \"tc class add dev eth0 parent 1: classid 1:1 drr\"]",
 )
-.help("instead of `qdisc`: a tree of classes, as a list of the tc commands that make it, or a file of them. Commands of \
-     two devices in [bottleneck] are the trees of both directions: an ifb is the download's, or else the first device")
+.help(
+    "instead of `qdisc`: a tree of classes, as a list of the tc commands that make it, or a file of them. Commands of \
+     two devices in [bottleneck] are the trees of both directions: an ifb is the download's, or else the first device",
+)
 .simulator_only();
 
 /// Returns the line of the tree, if the table of a link has commands. The bottleneck's commands may be of two devices,
