@@ -9,7 +9,7 @@ mod flower;
 mod u32;
 
 use super::chain::{Rule, Target};
-use super::fields::{MARK, Words};
+use super::fields::{IP, IPV6, MARK, PROTOCOLS, Words};
 use super::id::Id;
 use super::plan::refusal::{by_linux, by_tc};
 use super::words::{Line, number};
@@ -70,7 +70,6 @@ pub(super) fn read(
     notes: &mut Vec<String>,
 ) -> Read<Filter> {
     let (number, mask) = handle.map(|text| self::handle(kind, text)).transpose()?.unwrap_or_default();
-    let before = notes.len();
     let mut filter = match kind {
         "u32" => u32::read(line, protocol, notes)?,
         "flower" => flower::read(line, protocol, notes)?,
@@ -85,11 +84,11 @@ pub(super) fn read(
         }
     };
     filter.handle = number;
-    if !matches!(protocol, ALL | IP | 0) {
-        filter.rule.any_of.clear();
-        notes.truncate(before);
-        let name = name(protocol);
-        notes.push(format!("\"{kind}\" of protocol {name} matches no packet here: all are of IPv4"));
+    if !matches!(protocol, ALL | 0) {
+        for (mask, value) in &mut filter.rule.any_of {
+            mask[PROTOCOLS] |= 0xffff_0000;
+            value[PROTOCOLS] |= u32::from(protocol) << 16;
+        }
     }
     Ok(filter)
 }
@@ -106,9 +105,6 @@ pub(super) fn handle(kind: &str, text: &str) -> Read<(u32, u32)> {
 
 /// `ETH_P_ALL`: packets of any protocol.
 pub(super) const ALL: u16 = 0x0003;
-/// `ETH_P_IP`: packets of IPv4, which all are here.
-pub(super) const IP: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 const KNOWN: [(&str, u16); 6] =
     [("all", ALL), ("ip", IP), ("ipv6", IPV6), ("arp", 0x0806), ("802.1q", 0x8100), ("802.1ad", 0x88a8)];
 
@@ -123,12 +119,6 @@ pub(super) fn protocol(text: &str) -> Read<u16> {
         let said = format!("argument {text:?} is wrong: invalid protocol");
         by_tc(&format!("protocol {text:?}"), accepted, &said)
     })
-}
-
-/// Returns the name of a protocol.
-fn name(protocol: u16) -> String {
-    let known = KNOWN.iter().find(|(_, number)| *number == protocol);
-    known.map_or_else(|| format!("{protocol:#06x}"), |(name, _)| (*name).into())
 }
 
 /// Returns a refusal of the netlink message, for which Linux has no words but the error number's.
@@ -243,6 +233,9 @@ fn prefix(text: &str, notes: &mut Vec<String>) -> Option<(u32, u32)> {
     };
     Some((value, mask))
 }
+
+/// What is accepted as an address of IPv6.
+const ADDRESS_OF_IPV6: &str = "an IPv6 address, as 2001:db8::1 or 2001:db8::/32";
 
 /// What is accepted as an address.
 const ADDRESS: &str = "an IPv4 address, as 10.0.0.1 or 10.0.0.0/8";

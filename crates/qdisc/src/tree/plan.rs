@@ -21,6 +21,7 @@ pub(super) use change::{Set, Step};
 pub use tried::{Tried, tried};
 
 use super::chain::Rule;
+use super::devices::is_of;
 use super::id::Id;
 use super::params::{Class, Scheduler};
 use super::shell;
@@ -160,14 +161,25 @@ impl Plan {
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
+        Self::read_of(text, None)
+    }
+
+    /// Reads the commands in `text` that are of `device`, or all of them.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub(crate) fn read_of(text: &str, device: Option<&str>) -> Result<Self, Error> {
         let at_line = |number: usize, why: String| Error(format!("tc line {number}: {why}"));
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let mut plan = Self::default();
-        let notes = shell::carry_out(text, &mut |words| match plan.apply(words) {
-            Err(_) if is_deletion_of_root(words) => Ok(()),
-            done => done.map(|_| ()),
+        let notes = shell::carry_out(text, &mut |words| match device {
+            Some(device) if !is_of(words, device) => Ok(()),
+            _ => match plan.apply(words) {
+                Err(_) if is_deletion_of_root(words) => Ok(()),
+                done => done.map(|_| ()),
+            },
         });
         plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
         plan.check()?;
@@ -200,11 +212,8 @@ impl Plan {
     /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on what
     /// was skipped.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
-        let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
-        filters.sort_by_key(|filter| filter.order);
         let mut notes: Vec<String> =
-            filters.into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
+            self.filters().into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
         for own in self.qdiscs.values().filter(|own| !own.filters.is_empty()) {
             if let What::Leaf { .. } = own.what {
                 let name = own.name();
@@ -216,6 +225,14 @@ impl Plan {
         }
         notes.extend(self.skipped.iter().cloned());
         notes
+    }
+
+    /// Returns all filters, in the order in which they were made.
+    pub(super) fn filters(&self) -> Vec<&Filter> {
+        let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
+        let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
+        filters.sort_by_key(|filter| filter.order);
+        filters
     }
 
     /// Returns the handle of the root.
@@ -258,6 +275,18 @@ fn is_deletion_of_root(words: &[String]) -> bool {
 pub(super) fn rules(qdisc: &Qdisc, of: u16) -> Vec<&Rule> {
     let groups = qdisc.filters.range((of, 0)..=(of, u32::MAX));
     groups.flat_map(|(_, group)| group.rules()).collect()
+}
+
+impl Filter {
+    /// Returns whether a note says that it does not what its words seem to say.
+    pub(super) fn has_note(&self) -> bool {
+        !self.notes.is_empty()
+    }
+
+    /// Returns the words from the handle on.
+    pub(super) fn words(&self) -> String {
+        self.handle.iter().map(|handle| format!("handle {handle} ")).chain([self.words.clone()]).collect()
+    }
 }
 
 impl Group {
