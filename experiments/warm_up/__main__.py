@@ -28,6 +28,7 @@ from goodqueue.advice.question import Advise
 from goodqueue.advice.scenarios import Truth
 from goodqueue.advice.trying import Bench
 from goodqueue.measures import ratios, stats
+from goodqueue.show.table import decimals
 
 PAGE = kept.PAGES / "warm-up.md"
 HERE = Path(__file__).parent
@@ -42,6 +43,9 @@ MOST_BITS = 2e11
 """What the longer runs of a line may carry: the two fastest links have fewer seeds there."""
 
 LEAST_MBPS, MOST_MBPS = 2, 25
+
+DRAWN, SEEDS = 20, (1, 2)
+"""The number of links that each of these seeds draws."""
 
 METHOD_LINKS = (
     ("8mbit", "1mbit"),
@@ -58,7 +62,7 @@ METHOD_S = 120
 def main() -> None:
     """Run what is missing, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--links", type=int, default=20, help="The number of links to draw.")
+    parser.add_argument("--links", type=int, default=DRAWN, help="The number of links to draw.")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--methods", action="store_true", help="Only MSER-5 for five links and three queues.")
@@ -68,7 +72,7 @@ def main() -> None:
         _methods(results, options.workers)
     else:
         for asked in [*_drawn(options.links, options.seed), *({"down": down, "up": up} for down, up in STATED)]:
-            key = ", ".join(f"{name} {value}" for name, value in asked.items())
+            key = _key(asked)
             if key not in results["links"]:
                 results["links"][key] = _held(asked, options.workers)
                 kept.keep(HERE, results)
@@ -89,6 +93,10 @@ def _drawn(count: int, seed: int) -> list[dict[str, str]]:
         buffer = f"{math.exp(draw.uniform(math.log(60), math.log(500))):.0f}ms"
         links.append(link if kind == "wifi" else link | {"buffer": buffer})
     return links
+
+
+def _key(asked: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in asked.items())
 
 
 def _held(asked: Mapping[str, str], workers: int) -> dict[str, Any]:
@@ -140,13 +148,22 @@ def _numbers(row: Mapping[str, Any], what: str) -> list[tuple[str, list[float]]]
 
 
 def _counts(rows: list[Any]) -> list[str]:
-    """Return how many intervals hold the reference: of now, of then, and of the change."""
+    """Return how many intervals hold the reference, of now, of then and of the change; in brackets those as printed."""
     texts = []
     for what in ("now", "then", "change"):
-        every = [found for row in rows for _, found in _numbers(row, what)]
-        held = sum(low <= true <= high for _, low, high, true in every)
-        texts.append(f"{held} of {len(every)}")
+        every = [number for row in rows for number in _numbers(row, what)]
+        held = sum(low <= true <= high for _, (_, low, high, true) in every)
+        printed = "" if what == "change" else f" ({sum(_holds_as_printed(*number) for number in every)})"
+        texts.append(f"{held}{printed} of {len(every)}")
     return texts
+
+
+def _holds_as_printed(key: str, found: list[float]) -> bool:
+    """Return whether the reference lies in the interval if both have the decimals that `advise` prints."""
+    mean, low, high, true = found
+    digits = 2 if key == "call_mos" else 0 if key.endswith("_ms") and mean >= 100 else decimals([mean])
+    half = round((high - low) / 2, digits)
+    return abs(round(true, digits) - round(mean, digits)) <= half + 0.01 / 10**digits
 
 
 def _methods(results: dict[str, Any], workers: int) -> None:
@@ -175,12 +192,19 @@ def _methods(results: dict[str, Any], workers: int) -> None:
 
 def _tables(results: Mapping[str, Any]) -> list[str]:
     every = results["links"]
-    lines = [f"Of {len(every)} links, the intervals that hold the mean of the longer runs:", ""]
+    lines = [
+        f"Of {len(every)} links, the intervals that hold the mean of the longer runs; in brackets those that do when",
+        "both are rounded as they are printed:",
+        "",
+    ]
     lines += ["| links | now | then | change |", "|---|---|---|---|"]
     stated = {key: row for key, row in every.items() if "link" not in key}
     groups = {
         "all": every,
-        "drawn": {key: row for key, row in every.items() if key not in stated},
+        **{
+            f"drawn with seed {seed}": {key: every[key] for one in _drawn(DRAWN, seed) if (key := _key(one)) in every}
+            for seed in SEEDS
+        },
         "stated": stated,
         "stationary by MSER-5": {key: row for key, row in every.items() if row["is_settled"]},
         "not stationary": {key: row for key, row in every.items() if not row["is_settled"]},

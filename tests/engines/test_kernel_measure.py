@@ -125,7 +125,7 @@ def capture(path: Path, frames: list[tuple[float, bytes]], length: int = 1250) -
     path.write_bytes(data)
 
 
-def by_hand(folder: Path, drops: int = 1) -> Any:
+def by_hand(folder: Path, drops: int = 1, where: str = "host", idle_share: float = 0.5) -> Any:
     """Write captures of a run by hand: 1 Mbit/s, so that 1250 bytes take 10 ms; warm-up 1 s, end 2 s.
 
     Packets arrive at 0.5, 0.995, 1.1, 1.2, 1.3 and 1.995 s and leave 0, 10, 20, –, 30 and 10 ms later. The fourth is
@@ -144,7 +144,9 @@ def by_hand(folder: Path, drops: int = 1) -> Any:
     lab = {
         "kernel": "6.1",
         "tc": "tc",
+        "tc_said": ["Warning: a class"],
         "start_ns": START_NS,
+        "idle_share": idle_share,
         "sysctls": {},
         "qdisc_stats": {"down": down, "up": [leaf(at, 0, 0, 0) for at in (1.0, 2.0, 3.0)]},
         "capture_dropped": {"r-wan": 0, "r-cli": 0},
@@ -154,7 +156,14 @@ def by_hand(folder: Path, drops: int = 1) -> Any:
     (folder / "lab.json").write_text(json.dumps(lab))
     given = {"duration": "2s", "warmup": "1s", "bottleneck": {"rate": "1mbit", "qdisc": "pfifo"}, "path": {"rtt": "0s"}}
     asked = scenario.resolve(given | {"traffic": [{"kind": "cbr", "rate": "100kbit", "packet_size": 1250}]})
-    return measure.record(asked, planning.plan(asked), folder, "host")
+    return measure.record(asked, planning.plan(asked), folder, where)
+
+
+def test_a_machine_whose_processor_was_the_bottleneck_makes_no_record(tmp_path: Path) -> None:
+    """The time of a machine is its own. The processors of a host do other things, too."""
+    with pytest.raises(UserError, match="found the machine's processor busy for 97 % of the measured time"):
+        by_hand(tmp_path, where="vm", idle_share=0.03)
+    assert by_hand(tmp_path, where="host", idle_share=0.03)["kernel"]["tc_said"] == ["Warning: a class"]
 
 
 def test_a_record_by_hand(tmp_path: Path) -> None:

@@ -165,6 +165,23 @@ def test_sums_and_means_are_of_the_flows_and_nothing_is_known_before_they_start(
     assert found[choose(rrul_be).flows[late["name"]]][0] is None
 
 
+@pytest.mark.parametrize("early_s", [0.0, 3.0])
+def test_what_was_before_the_test_began_is_left_out(
+    early_s: float, here: Path, goodqueue: Callable[..., Result]
+) -> None:
+    """The first sample is the mean of the time before it: the warm-up was "-0.2s", which nothing reads."""
+    times = [1_500_000_000.0 - early_s + 0.2 * number for number in range(50)]
+    content = data()
+    for name in ("TCP upload::1", "TCP upload::2"):
+        content["raw_values"][name] = [{"t": time, "dur": 0.2, "val": 4.0} for time in times]
+    found = goodqueue("import", written(here, content), "--json")
+    assert found.status == 0, found.err
+    (here / "record.json").write_text(found.out, encoding="utf-8")
+    (record,) = results.records(["record.json"])
+    assert record.record["scenario"]["warmup"] == "0s"
+    assert record.record["flows"][0]["goodput_mbps"] == pytest.approx(4.0)
+
+
 def test_a_ping_stands_at_the_time_at_which_it_came_home() -> None:
     record = simulated([{"kind": "ping", "interval": "500ms", "packet_size": 98}])
     data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))
@@ -229,9 +246,7 @@ def test_a_record_that_cannot_be_repeated_says_which_option_to_run_with(here: Pa
     (here / "r.json").write_text(json.dumps(record | {"version": "0.0.9"}), encoding="utf-8")
     said = goodqueue("export", "--flent", "r.json", "--out", "out")
     assert said.status == 2
-    assert said.err.startswith(
-        "goodqueue: r.json: holds no time series, and is of goodqueue 0.0.9, which measured other"
-    )
+    assert said.err.startswith("goodqueue: r.json: holds no time series, and its scenario alone gives other numbers")
     assert not (here / "out").exists()
     bare = goodqueue("export", "r.json", "--out", "out")
     assert bare.err == "goodqueue: export: no format; accepted: --flent or --subscribers\n"
@@ -420,8 +435,24 @@ def test_a_call_that_flent_measured_is_read_to_the_number(tmp_path: Path, direct
     assert page["load_ms"] is not None
     assert page["load_ms"]["mean"] == 700
     assert record["flent"]["left_out"] == ["Cpu::load"], "what Flent derives from the call is not left out"
-    assert record["series"]["calls"][0]["sent_s"][0] == pytest.approx(5.07, abs=1e-5)
+    sent_s = 5.04 if direction else 5.07  # irtt's time is that of the echo, 60 ms later
+    assert record["series"]["calls"][0]["sent_s"][0] == pytest.approx(sent_s, abs=1e-5)
     assert record["series"]["pages"][0]["begun_s"] == pytest.approx([5.2, 7.4], abs=1e-5)
+
+
+def test_a_call_of_clocks_that_differ_has_its_jitter_and_loss(tmp_path: Path) -> None:
+    """irtt's clocks differ by 40 ms: 70, 74 and 68 ms on round trips of 60."""
+    t0, given = 1_500_000_000.0, data()
+    given["raw_values"]["VoIP"] = [
+        {"t": t0 + 5 + number / 10, "seq": float(number), "val": 60.0, "owd_up": delay, "owd_down": 60 - delay}
+        for number, delay in ((1, 70.0), (2, 74.0), (4, 68.0))
+    ]
+    given["results"]["VoIP"] = [None] * 13
+    record = importing.record(reading.read(written(tmp_path, given)), None, 1)
+    call = record["apps"][1]
+    assert (call["delay_ms"], call["mos"], call["jitter_ms"], call["sent"], call["received"]) == (None, None, 5, 4, 3)
+    assert record["flent"]["notes"] == [f"VoIP: {importing.CLOCKS}"]
+    assert "calls" not in record["series"]
 
 
 def foreign(raw: dict[str, list[dict[str, Any]]], results: dict[str, list[float | None]], **about: str) -> DataFile:

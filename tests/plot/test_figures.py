@@ -199,14 +199,15 @@ def test_figures_follow_the_direction_that_is_loaded(record: Record) -> None:
     ):
         assert drawing.draw(kind, [group], [], "").axes[0].get_xlabel() == words
     assert drawing.draw("time", [group], [], "").axes[0].get_ylabel() == "queueing delay, up (ms)"
-    assert stored.goodput([group]).key == "up_goodput_mbps"
-    assert stored.goodput([group]).pick(group.records[0]) == sum(
-        flow["goodput_mbps"] for flow in group.records[0]["flows"]
-    )
+    axes = stored.axes([group])
+    assert axes is not None
+    assert (axes[0].key, axes[1].key) == ("ping_rtt_mean_ms", "up_goodput_mbps")
+    assert axes[1].pick(group.records[0]) == sum(flow["goodput_mbps"] for flow in group.records[0]["flows"])
     for one in group.records:
         one["apps"].clear()
-    queue = stored.latency([group])
-    assert queue is not None
+    axes = stored.axes([group])
+    assert axes is not None
+    queue = axes[0]
     assert (queue.key, queue.label) == ("up_delay_mean_ms", "mean queueing delay, up")
     assert series.series(group.records[0], "goodput_mbps") is None, "no flow goes down"
     assert series.described("up_goodput_mbps", [group]) == ("goodput of all flows, up", "Mbit/s")

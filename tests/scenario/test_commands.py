@@ -1,12 +1,16 @@
 """Files of `tc` commands, which a link names instead of a qdisc."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from conftest import Result
 from goodqueue import scenario
 from goodqueue.errors import UserError
 from goodqueue.scenario import commands, discipline
+
+Command = Callable[..., Result]
 
 SCENARIO = """\
 duration = "5s"
@@ -32,6 +36,43 @@ def test_a_file_of_commands_becomes_its_lines(tmp_path: Path) -> None:
     assert read["bottleneck"]["tc"] == SCRIPT.splitlines()
     resolved = scenario.resolve(read)
     assert resolved["bottleneck"]["qdisc"].startswith("tc qdisc add dev eth0 root handle 1: prio bands 3")
+
+
+INIT = """\
+#!/bin/sh
+modprobe sch_htb
+DEV=${2:-eth0} UP=20
+start() {
+    tc qdisc add dev $DEV root handle 1: htb default 30
+    tc class add dev $DEV parent 1: classid 1:30 htb rate $((UP * 95 / 100))mbit
+}
+case $1 in start) start ;; *) echo "usage: $0 start"; exit 1 ;; esac
+"""
+
+
+def test_a_script_is_carried_out_with_its_arguments(here: Path, goodqueue: Command) -> None:
+    (here / "shaper.sh").write_text(INIT, encoding="utf-8")
+    (here / "a.toml").write_text(SCENARIO.replace("shaper.sh", "shaper.sh start ifb0"), encoding="utf-8")
+    assert scenario.resolve(scenario.load("a.toml"))["bottleneck"]["qdisc"].endswith("quantum 0 rate 19mbit")
+    result = goodqueue("run", "a.toml", "--set", "duration=1s", "--set", "warmup=0s")
+    assert result.status == 0
+    assert "note: skipped 1 command that is not tc's: modprobe\n" in result.err
+    (here / "a.toml").write_text(SCENARIO, encoding="utf-8")
+    result = goodqueue("run", "a.toml")
+    assert result.err.startswith("goodqueue: a.toml:5: bottleneck.tc: tc line 8: found exit before any command of tc; ")
+
+
+def test_a_batch_is_read_without_tc_in_front(tmp_path: Path) -> None:
+    (tmp_path / "shaper.sh").write_text(
+        "# made by a program\nqdisc replace dev eth0 root handle 1: \\\n htb default 30\n"
+        "class add dev eth0 parent 1: classid 1:30 htb rate 20mbit\nqdisc add dev eth0 parent 1:30 cake diffserv4\n",
+        encoding="utf-8",
+    )
+    file = tmp_path / "a.toml"
+    file.write_text(SCENARIO, encoding="utf-8")
+    line = scenario.resolve(scenario.load(file))["bottleneck"]["qdisc"]
+    assert line.startswith("tc qdisc add dev eth0 root handle 1: htb r2q 10 default 0x30")
+    assert "cake diffserv4" in line
 
 
 def test_a_file_that_is_missing_and_a_command_are_refused(tmp_path: Path) -> None:

@@ -95,7 +95,9 @@ def test_the_numbers_of_a_file_are_those_of_its_run(goodqueue: Command, here: Pa
 def test_a_run_without_pings_has_the_other_numbers(here: Path) -> None:
     """iperf3 sends none, and then the runs that are compared with its file have none."""
     scenario = scenarios.load("ok.toml") | {"series": {"interval": "100ms"}, "traffic": [{"kind": "bulk"}]}
-    assert list(observed.numbers(running.one(scenario), 1.0, 4.0)) == ["goodput_down_mbps"]
+    found = observed.numbers(running.one(scenario), 1.0, 4.0)
+    assert list(found) == ["goodput_down_mbps", "retransmitted_down_percent"]
+    assert 0 <= found["retransmitted_down_percent"] < 5
 
 
 @pytest.mark.parametrize(

@@ -104,3 +104,23 @@ def test_titles_are_cut_and_lose_no_word_for_being_alone() -> None:
     assert labels.cut(["Friday afternoon at the office with cake", "x"], 24) == ["Friday afternoon at the…", "x"]
     alike = [f"codel target 5ms limit {limit}" for limit in (1, 2, 12)]
     assert labels.cut(alike, 18) == ["codel target 5ms…", "codel ta…s limit 2", "codel ta… limit 12"]
+
+
+TREE = "tc qdisc add dev e root handle 1: htb default 10; tc class add dev e parent 1: classid 1:10 htb rate 20mbit; "
+LEAF = "tc qdisc add dev e parent 1:10 fq_codel"
+
+
+def test_trees_have_short_names_of_their_own() -> None:
+    """Their lines are all their commands, which fill six lines of a table."""
+    slower, bare, one = TREE.replace("20mbit", "5mbit") + LEAF, TREE.rstrip("; "), "tc qdisc add dev e root fq_codel"
+    long = [TREE + LEAF + f" memory_limit {number}0000000000000000000b" for number in (1, 2)]
+    for lines, expected in [
+        ([TREE + LEAF, "fq_codel"], ["htb, fq_codel", "fq_codel"]),
+        ([TREE + LEAF, slower, bare], ["htb, fq_codel (rate 20mbit)", "htb, fq_codel (rate 5mbit)", "htb"]),
+        ([one, "fq_codel", "fq_codel target 9ms"], ["fq_codel (tree)", "fq_codel", "fq_codel target 9ms"]),
+        (long, ["htb, fq_codel (tree 1)", "htb, fq_codel (tree 2)"]),
+        ([f"{one} / {slower}", "fq_codel"], ["fq_codel (tree) / htb, fq_codel", "fq_codel"]),
+    ]:
+        for name in (labels.called, labels.short):
+            assert list(name(lines).values()) == expected
+            assert name(lines[::-1]) == name(lines), "the order of the lines must not change a name"

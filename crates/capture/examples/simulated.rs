@@ -100,7 +100,7 @@ fn main() {
     let notes: serde_json::Map<String, Value> =
         flows.iter().map(|flow| (flow.name.clone(), nothing.clone())).collect();
     let lab = json!({
-        "kernel": "simulated", "tc": "none", "start_ns": START_NS, "sysctls": {},
+        "kernel": "simulated", "tc": "none", "tc_said": [], "start_ns": START_NS, "idle_share": 1.0, "sysctls": {},
         "qdisc_stats": {"down": stats(|record| record.queues.down.packets), "up": stats(|record| record.queues.up.packets)},
         "capture_dropped": {"r-wan": 0, "r-cli": 0}, "netstat": {"server": {}, "client": {}}, "flows": notes,
     });

@@ -7,6 +7,7 @@ All files that are not goodqueue's own are read here. A file that the user names
 finds must be a regular file (`found`), since a pipe may wait for its writer for ever.
 """
 
+import codecs
 import errno
 import io
 import json
@@ -39,6 +40,9 @@ _LONG_KEY = re.compile(
 )
 """Matches a key with this many words and dots. The time to find one is proportional to the length of the text."""
 
+
+_UNKNOWN = re.compile(r'("(?:[^"\\]|\\.)*+")|-?(?:\b(?:nan(?:\(\w*+\))?|inf(?:inity)?)(?!\w)|1\.#\w++)', re.IGNORECASE)
+"""Matches text in JSON (group 1), or a number that is none as C writes it: `nan`, `-nan`, `inf`, `1.#QNAN`."""
 
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 """Matches an escape sequence in JSON that is half of a character, if its other half does not follow or precede it."""
@@ -187,9 +191,18 @@ def up_to(stream: IO[bytes] | io.RawIOBase, most: int) -> bytes:
 def read_text(path: Path, most: int, accepted: str, pipes: bool = True) -> str:
     """Return the text in a file. Otherwise as `read`."""
     try:
-        return read(path, most, accepted, pipes).decode("utf-8-sig")
+        return decoded(read(path, most, accepted, pipes))
     except UnicodeDecodeError:
         raise UserError(str(path), f"cannot be read: not UTF-8; accepted: {accepted}") from None
+
+
+def decoded(data: bytes) -> str:
+    """Return the text in ``data``: UTF-8, or UTF-16 with a byte order mark. Raises UnicodeDecodeError.
+
+    Windows PowerShell writes what a program prints into a file (``iperf3 … > x.json``) in UTF-16.
+    """
+    is_utf_16 = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return data.decode("utf-16" if is_utf_16 else "utf-8-sig")
 
 
 def parse_value(text: str) -> Any:
@@ -222,14 +235,21 @@ def toml(text: str) -> dict[str, Any]:
 def from_json(text: str, constants: bool = False) -> Any:
     """Return the JSON value in ``text``. Raises ValueError, or its subclass TooDeepError.
 
-    With ``constants`` it may contain NaN and Infinity, which are not JSON but which Python writes.
+    With ``constants`` it may contain numbers that are none, which are not JSON but which programs write: NaN and
+    Infinity as Python does, `-nan` and `inf` as C does. Each is None, as any number is that is unknown.
     """
 
     def refuse(word: str) -> Any:
         raise ValueError(f"found {word}, which JSON does not have")
 
     try:
-        data = json.loads(text, parse_constant=None if constants else refuse)
+        try:
+            data = json.loads(text, parse_constant=(lambda _: None) if constants else refuse)
+        except json.JSONDecodeError:
+            known = _UNKNOWN.sub(lambda match: match[1] or "null", text) if constants else text
+            if known == text:
+                raise
+            data = json.loads(known)
         if _HALF.search(text):
             json.dumps(data, ensure_ascii=False).encode()
     except RecursionError:
@@ -248,6 +268,13 @@ def check_depth(value: Any) -> None:
             return
         layer = [inner for holder in holders for inner in (holder.values() if isinstance(holder, dict) else holder)]
     raise TooDeepError
+
+
+def number(text: str) -> float:
+    """Return the number that ``text`` is. Raises ValueError, also for what only Python reads as one, as 1_0 or ١٠."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return float(text)
 
 
 def is_finite(value: object) -> bool:

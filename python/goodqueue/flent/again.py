@@ -2,6 +2,9 @@
 
 A run of the simulator repeats to the byte, and time series only observe it. So everything else in the new record must
 be as in the stored one; otherwise another version of the simulator made that, and the run is refused.
+
+A record is read as data, whoever wrote it. So a run is refused if its scenario names Python code, and no code that it
+might name otherwise is executed.
 """
 
 import copy
@@ -10,15 +13,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from goodqueue import engines
-from goodqueue.errors import UserError
+from goodqueue import engines, foreign
+from goodqueue.errors import UserError, quoted
 from goodqueue.record import Record
 from goodqueue.record.reading import source_of
 from goodqueue.running import Progress
+from goodqueue.scenario import discipline
 from goodqueue.store.results import Loose
 
 INTERVAL = "200ms"
 """The interval of the series, which is Flent's."""
+
+SET = f"--set series.interval={INTERVAL} --set series.tcp=true"
+"""The options of a run that has the series."""
 
 SAME = ("queues", "flows", "apps", "fairness")
 """The parts of a record that must not change."""
@@ -45,15 +52,22 @@ def with_series(loose: Sequence[Loose], progress: Progress) -> list[Loose]:
     which = lacking(loose)
     scenarios: list[dict[str, Any]] = []
     for at in which:
+        if code := discipline.code_in(loose[at].record["scenario"]):
+            problem = f"holds no time series, and names Python code ({quoted(code)}), which a result may not run"
+            raise UserError(loose[at].place, f"{problem}; accepted: a run with {SET}")
         scenario: Any = copy.deepcopy(loose[at].record["scenario"])
         scenario["seed"] = loose[at].record["seed"]
         scenario["series"] = {**(scenario.get("series") or {}), "interval": INTERVAL, "tcp": True}
         scenarios.append(scenario)
-    for at, text in zip(which, engines.run_many("sim", scenarios, None, progress), strict=True):
+    with foreign.refused():
+        texts = engines.run_many("sim", scenarios, None, progress)
+    for at, text in zip(which, texts, strict=True):
         before: Any = loose[at].record
         after = json.loads(text)
         if any(before.get(part) != after.get(part) for part in SAME):
-            other = f"of goodqueue {before['version']}, which measured other numbers than {after['version']} does"
-            raise UserError(loose[at].place, f"holds no time series, and is {other}; accepted: runs of this version")
+            problem = (
+                f"holds no time series, and its scenario alone gives other numbers in goodqueue {after['version']}"
+            )
+            raise UserError(loose[at].place, f"{problem}; accepted: a run with {SET}")
         completed[at] = replace(loose[at], text=text, record=after)
     return completed

@@ -39,6 +39,11 @@ BIN_S = 5.0
 NEAR_S = 1e-6
 """Tolerance for rounding of times since 1970."""
 
+CLOCKS = (
+    "found a one-way delay that is negative or longer than its round trip, so the clocks of both ends differ; "
+    "the delay is left out, the jitter is not"
+)
+
 SHORT = 0.5
 """If all flows ran together for a smaller share of the time in which any ran, each is measured over its own time."""
 
@@ -82,7 +87,12 @@ class Window:
 
     def has(self, sample: Sample) -> bool:
         """Return whether what took the value of ``sample`` in ms began within the window."""
-        return self.begin_s - NEAR_S <= sample["t"] - sample["val"] / 1e3 <= self.end_s + NEAR_S
+        return self.begin_s - NEAR_S <= _begun_s(sample) <= self.end_s + NEAR_S
+
+
+def _begun_s(sample: Sample) -> float:
+    """Return when what took the value of ``sample`` in ms began. The echo of a packet takes longer than the packet."""
+    return sample["t"] - sample.get("took", sample["val"]) / 1e3
 
 
 def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
@@ -116,6 +126,8 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
     notes = [window.note] if window.note else []
     notes += [f"{name}: nothing says in which direction this queue was; it is taken as {direction}"
               for direction, statistics in placed.items() for name in assumed if statistics.name == name]  # fmt: skip
+    differing = [name for name in series_found.calls if not series.are_possible(series.packets(file, name))]
+    notes += [f"{name}: {CLOCKS}" for name in differing]
     source = SourceFile(
         file=file.place,
         test=file.test,
@@ -135,10 +147,10 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
         [_flow(file, flow, window) for flow in flows],
         [
             *(_ping(file, name, window) for name in series_found.pings),
-            *(_call(file, name, window) for name in series_found.calls),
+            *(_call(file, name, window, name not in differing) for name in series_found.calls),
             *(_page(file, name, window) for name in series_found.pages),
         ],
-        _series(file, flows, series_found, placed),
+        _series(file, flows, series_found, placed, differing),
         {
             direction: queues.queue(statistics, parts.line(scenario_used, direction), window.begin_s, window.end_s)
             for direction, statistics in placed.items()
@@ -147,14 +159,19 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
 
 
 def _transfer(file: DataFile, name: str) -> Transfer | None:
-    """Return the data that the flow ``name`` delivered. Each sample is a mean rate over the time before it."""
+    """Return the data that the flow ``name`` delivered. Each sample is a mean rate over the time before it.
+
+    What a sample says of the time before the test's own 0 is left out: a record begins there.
+    """
     import numpy as np
 
     samples = series.values(file, name)
     times, megabits = [], []
     last, total = float("-inf"), 0.0
     for sample in samples:
-        begin = sample["t"] - (sample.get("dur") or min(file.step_s, sample["t"] - last))
+        if sample["t"] < 0:
+            continue
+        begin = max(0.0, sample["t"] - (sample.get("dur") or min(file.step_s, sample["t"] - last)))
         if begin > last:
             times.append(begin)
             megabits.append(total)
@@ -162,7 +179,7 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
         times.append(sample["t"])
         megabits.append(total)
         last = sample["t"]
-    if times[0] == times[-1]:
+    if not times or times[0] == times[-1]:
         return None
     kind = parts.DATAGRAMS if name.startswith("UDP") else BULK
     return Transfer(name, kind, _direction(file, name), np.array(times), np.array(megabits))
@@ -183,7 +200,8 @@ def _window(file: DataFile, flows: Sequence[Transfer]) -> Window:
     mean over its own time, as Flent's own tables of a series have it.
     """
     if not flows:
-        return Window(min(file.grid_s, default=0.0), max(file.grid_s, default=0.0), is_own=False)
+        begin, end = (max(0.0, most(file.grid_s, default=0.0)) for most in (min, max))
+        return Window(begin, end, is_own=False)
     judged = [flow for flow in flows if flow.kind == BULK] or flows
     begins, ends = ([float(flow.times_s[end]) for flow in judged] for end in (0, -1))
     begin, end, first, last = max(begins), min(ends), min(begins), max(ends)
@@ -240,25 +258,28 @@ def _ping(file: DataFile, name: str, window: Window) -> App:
     return parts.ping(name, [reply["val"] for reply in replies], sent, received)
 
 
-def _call(file: DataFile, name: str, window: Window) -> App:
+def _call(file: DataFile, name: str, window: Window, has_delay: bool) -> App:
     """Return the call ``name``: the packets that were sent within the window.
 
-    A file without single packets has means of each step: the loss is known only if there was none.
+    The delays are unknown without ``has_delay``. Their differences are not, since both clocks run alike. A file without
+    single packets has means of each step: the loss is known only if there was none.
     """
     heard = [packet for packet in series.packets(file, name) if window.has(packet)]
     if heard:
         numbers = [int(packet["seq"]) for packet in heard]
         delays = [packet["val"] for packet in heard]
-        return parts.call(name, delays, parts.jitters(delays), max(numbers) - min(numbers) + 1, len(set(numbers)))
+        sent, jitters = max(numbers) - min(numbers) + 1, parts.jitters(delays)
+        return parts.call(name, delays if has_delay else None, jitters, sent, len(set(numbers)))
     means = {
         key: [sample[key] for sample in series.part(file, name, key) if window.begin_s <= sample["t"] <= window.end_s]
         for key in ("delay", "jitter", "loss")
     }
     jitter = rounded(sum(means["jitter"]) / len(means["jitter"])) if means["jitter"] else None
-    app = parts.call(name, means["delay"], (jitter, None), 0, 0)
+    delays = means["delay"] if min(means["delay"], default=0.0) >= 0 else []
+    app = parts.call(name, delays, (jitter, None), 0, 0)
     if means["loss"] and not any(means["loss"]):
         app["loss_percent"] = 0.0
-        app["mos"] = parts.score(means["delay"], 0.0)
+        app["mos"] = parts.score(delays, 0.0)
     del app["sent"], app["received"]
     return app
 
@@ -272,8 +293,13 @@ def _page(file: DataFile, name: str, window: Window) -> App:
 
 
 def _series(
-    file: DataFile, flows: Sequence[Transfer], series_found: series.Found, placed: dict[str, queues.Statistics]
+    file: DataFile,
+    flows: Sequence[Transfer],
+    series_found: series.Found,
+    placed: dict[str, queues.Statistics],
+    differing: Sequence[str],
 ) -> Series:
+    """Return the time series, without the calls of clocks that differ."""
     grid, step = file.grid_s, file.step_s
     series_made = parts.series(
         step,
@@ -284,8 +310,8 @@ def _series(
     series_made["queues"] |= {
         direction: queues.series(statistics, grid, step) for direction, statistics in placed.items()
     }
-    if series_found.calls:
-        heard = [_ping_series(name, series.packets(file, name)) for name in series_found.calls]
+    if calls := [name for name in series_found.calls if name not in differing]:
+        heard = [_ping_series(name, series.packets(file, name)) for name in calls]
         series_made["calls"] = [
             CallSeries(name=ping["name"], seq=ping["seq"], sent_s=ping["sent_s"], delay_ms=ping["rtt_ms"])
             for ping in heard
@@ -317,6 +343,6 @@ def _ping_series(name: str, replies: Sequence[Sample]) -> PingSeries:
     return PingSeries(
         name=name,
         seq=[int(reply["seq"]) - 1 if "seq" in reply else index for index, reply in enumerate(replies)],
-        sent_s=[rounded(reply["t"] - reply["val"] / 1e3) for reply in replies],
+        sent_s=[rounded(_begun_s(reply)) for reply in replies],
         rtt_ms=[reply["val"] for reply in replies],
     )

@@ -1,7 +1,10 @@
 """The traffic of a measurement as a scenario: what a simulation needs to repeat it on another link."""
 
+import json
+from functools import cache
 from typing import Any
 
+from goodqueue import _goodqueue
 from goodqueue.record import Record
 from goodqueue.traffic import BULK
 
@@ -10,6 +13,16 @@ MARKED = "rrul"
 
 SPREAD = "200ms"
 """Programs start their flows within some such time."""
+
+
+def is_known(cc: str) -> bool:
+    """Return whether the simulator has the congestion control ``cc``. A file may name any other, or Python code."""
+    return cc in _names()
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(control["name"] for control in json.loads(_goodqueue.congestion_controls()))
 
 
 def traffic(record: Record, test: str, begin_s: float, end_s: float) -> list[dict[str, Any]]:
@@ -22,7 +35,8 @@ def traffic(record: Record, test: str, begin_s: float, end_s: float) -> list[dic
     for direction in ("down", "up"):
         same_direction = [flow for flow in flows if flow["direction"] == direction]
         if same_direction:
-            control = {} if same_direction[0]["cc"] is None else {"cc": same_direction[0]["cc"]}
+            cc = same_direction[0]["cc"]
+            control = {"cc": cc} if cc is not None and is_known(cc) else {}
             tables.append({"kind": BULK, "count": len(same_direction), "direction": direction, **control, **times})
     if "series" in record and record["series"]["pings"]:
         tables.append({"kind": "ping"})

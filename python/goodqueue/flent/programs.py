@@ -7,10 +7,20 @@ from goodqueue.errors import UserError
 from goodqueue.flent import importing, reading
 from goodqueue.neighbours import iperf3, irtt, opening
 from goodqueue.record import Record, Scenario
+from goodqueue.store import checking
 
 
 def records(file: str, scenario: Scenario | None, number: int) -> Iterator[Record]:
-    """Yield a record of each test in ``file``. Raises UserError for a file of no program that is read here."""
+    """Yield a record of each test in ``file``. Raises UserError for a file of no program that is read here.
+
+    Each record is checked as those in files are. So a store never gets one that no verb reads.
+    """
+    for record in _unchecked(file, scenario, number):
+        checking.record(record, file)
+        yield record
+
+
+def _unchecked(file: str, scenario: Scenario | None, number: int) -> Iterator[Record]:
     documents: list[Any] = opening.documents(file)
     if len(documents) > 1:
         documents = [

@@ -59,7 +59,7 @@ def read(name: str) -> DataFile:
     Versions below 4 have some samples in other units, which are converted. Raises UserError if the file is missing,
     truncated, damaged, not Flent's, or newer than version 4.
     """
-    return parsed(opening.json(opening.unpacked(name, ACCEPTED), name, ACCEPTED), name)
+    return parsed(opening.json(opening.content(name, ACCEPTED), name, ACCEPTED), name)
 
 
 def parsed(data: Any, name: str) -> DataFile:
@@ -98,13 +98,12 @@ def parsed(data: Any, name: str) -> DataFile:
     if not SHORTEST_S <= step <= LONGEST_S:
         accepted = f"{SHORTEST_S:g} to {LONGEST_S:g}"
         raise UserError(name, f"metadata: STEP_SIZE: found {quoted(step)}; accepted: {accepted}")
-    where = f"{name}: metadata"
     return DataFile(
         place=name,
-        test=text(metadata, "NAME", where) or "unknown",
-        title=text(metadata, "TITLE", where),
-        flent=text(metadata, "FLENT_VERSION", where) or "unknown",
-        time=text(metadata, "TIME", where) or "unknown",
+        test=text(metadata, "NAME") or "unknown",
+        title=text(metadata, "TITLE"),
+        flent=text(metadata, "FLENT_VERSION") or "unknown",
+        time=text(metadata, "TIME") or "unknown",
         step_s=step,
         grid_s=grid,
         results=results,

@@ -5,7 +5,7 @@ file has no units, as the format at first. A name `A::part` is a part of the ser
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from goodqueue.flent import HTTP, PING, VOIP
@@ -113,13 +113,23 @@ def values(file: DataFile, name: str) -> list[Sample]:
 def packets(file: DataFile, name: str) -> list[Sample]:
     """Return the packets of the call ``name`` that arrived, with the one-way delay in ms as ``val``.
 
-    D-ITG writes the delay so. irtt writes round trips there, and the one-way delay in ``owd_up``.
+    D-ITG writes the delay so. irtt writes round trips there, and the one-way delay in ``owd_up``. The time of its
+    samples is that of the echo, so ``took`` has what lies between the sending and that time.
     """
-    replies = [
-        {**sample, "val": sample.get("owd_up", sample.get("val", float("nan")))}
-        for sample in file.samples.get(name, [])
-    ]
-    return [reply for reply in replies if reply["val"] == reply["val"] and "seq" in reply]
+    heard = []
+    for sample in file.samples.get(name, []):
+        one_way = sample.get("owd_up", sample.get("val"))
+        if one_way is not None and "seq" in sample:
+            heard.append({**sample, "val": one_way, "took": sample.get("val", one_way)})
+    return heard
+
+
+def are_possible(heard: Iterable[Sample]) -> bool:
+    """Return whether the one-way delays of packets can be true: none is negative, or longer than its round trip.
+
+    Otherwise the clocks of both ends differ.
+    """
+    return all(0 <= packet["val"] <= packet["took"] for packet in heard)
 
 
 def part(file: DataFile, name: str, key: str) -> list[Sample]:

@@ -3,6 +3,7 @@
 import datetime as dt
 import gzip
 import json
+import math
 import re
 import statistics
 from collections.abc import Iterable, Sequence
@@ -10,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from goodqueue.errors import UserError
 from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
+from goodqueue.flent.again import SET
 from goodqueue.flent.choice import Choice, choose
 from goodqueue.record import CallSeries, FlowSeries, Record, Series
+from goodqueue.record.reading import source_of
 from goodqueue.scenario import seconds
 
 if TYPE_CHECKING:
@@ -23,6 +26,9 @@ GAP_STEPS = 5
 
 NAME_BYTES = 250
 """The maximum length of a file's name in bytes, as in Flent."""
+
+STEP_S = 0.2
+"""The least step, which is Flent's, of a record that has no intervals."""
 
 UDP_HEADERS = 14 + 20 + 8
 """Bytes of Ethernet, IPv4 and UDP."""
@@ -48,9 +54,8 @@ def data_file(record: Record, title: str, where: str) -> tuple[str, bytes, Choic
     if the record has no time series.
     """
     series = record.get("series")
-    if series is None or series["interval_s"] is None:
-        accepted = "a run with --set series.interval=200ms --set series.tcp=true"
-        raise UserError(where, f"holds no time series, of which Flent's files are made; accepted: {accepted}")
+    if series is None or series["interval_s"] is None or (series["flows"] and not series["time_s"]):
+        raise UserError(where, f"holds no time series, of which Flent's files are made; accepted: a run with {SET}")
     choice = choose(record)
     name = file_name(choice, title, record["seed"])
     data = _data(record, series, choice, title, name)
@@ -62,6 +67,9 @@ def data_file(record: Record, title: str, where: str) -> tuple[str, bytes, Choic
 
 def _data(record: Record, series: Series, choice: Choice, title: str, name: str) -> dict[str, Any]:
     grid, step = series["time_s"], series["interval_s"] or 0.0
+    if not grid and (source := source_of(record)):  # irtt's have none: it sees packets, and no rates
+        step = max(step, STEP_S)
+        grid = [round(step * number, 6) for number in range(math.ceil(source["measured_s"][1] / step) + 1)]
     results: dict[str, Values] = {}
     raw: dict[str, list[dict[str, Any]]] = {}
     meta: dict[str, dict[str, Any]] = {}
@@ -89,12 +97,12 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
         meta[called] = {"UNITS": "ms", **_extremes(ping["rtt_ms"])}
     for call in series.get("calls", []):
         if call["name"] in choice.calls:
-            flow = next(app for app in series["flows"] if app["name"] == call["name"])
+            same = next((one for one in series["flows"] if one["name"] == call["name"]), None)
             called = choice.calls[call["name"]]
             raw[called] = _packet_samples(call["seq"], call["sent_s"], call["delay_ms"])
             results[called] = [None] * len(grid)
             meta[called] = {"UNITS": "Kbps", **_extremes(call["delay_ms"])}
-            for key, (units, values) in _call(call, flow, grid).items():
+            for key, (units, values) in _call(call, same, grid).items():
                 results[f"{called}::{key}"], raw[f"{called}::{key}"] = values, []
                 meta[f"{called}::{key}"] = {"UNITS": units}
     for page in series.get("pages", []):
@@ -114,14 +122,14 @@ def _data(record: Record, series: Series, choice: Choice, title: str, name: str)
         called = f"qdisc_stats_{direction}"
         sampled = {"delay": queue["delay_ms"], "backlog_pkts": queue["backlog_packets"]}
         for key, values in sampled.items():
-            results[f"{called}::{key}"] = list(values)
+            results[f"{called}::{key}"] = list(values) or [None] * len(grid)
         raw[called] = [
             {"t": EPOCH_S + end, **{key: value for key, value in zip(sampled, pair, strict=True) if value is not None}}
-            for end, *pair in zip(grid, *sampled.values(), strict=True)
+            for end, *pair in zip(series["time_s"], *sampled.values(), strict=True)
         ]
         results[called] = [None] * len(grid)
         meta[called] = {"UNITS": "misc"}
-    metadata = _metadata(record, series, choice, title, name) | {"SERIES_META": meta}
+    metadata = _metadata(record, series, step, choice, title, name) | {"SERIES_META": meta}
     return {"version": VERSION, "metadata": metadata, "x_values": grid, "results": results, "raw_values": raw}
 
 
@@ -157,11 +165,12 @@ def _packet_samples(numbers: Sequence[int], sent_s: Sequence[float], times_ms: S
     ]
 
 
-def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str, tuple[str, Values]]:
+def _call(call: CallSeries, flow: FlowSeries | None, grid: Sequence[float]) -> dict[str, tuple[str, Values]]:
     """Return unit and values of what Flent derives from a call, for the packets that arrived within each interval.
 
     The delay is the packets' mean delay. The jitter is the mean difference from the packet before. The loss is the
-    number of packets that are missing before them. The bit rate counts the UDP payload.
+    number of packets that are missing before them. The bit rate counts the UDP payload. It is unknown without ``flow``,
+    since irtt and Flent's own files of calls say no packet's size.
     """
     import numpy as np
 
@@ -180,9 +189,10 @@ def _call(call: CallSeries, flow: FlowSeries, grid: Sequence[float]) -> dict[str
     missing = np.maximum(np.diff(np.array(call["seq"]), prepend=-1) - 1, 0)
     lost = np.bincount(places[within], weights=missing[within], minlength=len(grid))
     lengths = np.diff(grid, prepend=0.0)
+    goodputs = flow["goodput_mbps"] if flow else [None] * len(grid)
     rates: Values = [
         None if not n or rate is None else round(rate * 1e3 - n * UDP_HEADERS * 8e-3 / length, 6)
-        for n, rate, length in zip(counts.tolist(), flow["goodput_mbps"], lengths.tolist(), strict=True)
+        for n, rate, length in zip(counts.tolist(), goodputs, lengths.tolist(), strict=True)
     ]
     return {
         "bitrate": ("Kbits/s", rates),
@@ -230,7 +240,7 @@ def _extremes(values: Sequence[float]) -> dict[str, float]:
     return {"MEAN_VALUE": round(statistics.fmean(values), 6), "MIN_VALUE": min(values), "MAX_VALUE": max(values)}
 
 
-def _metadata(record: Record, series: Series, choice: Choice, title: str, name: str) -> dict[str, Any]:
+def _metadata(record: Record, series: Series, step: float, choice: Choice, title: str, name: str) -> dict[str, Any]:
     """Return the metadata that Flent's reader needs and, under ``GOODQUEUE``, the description that repeats the run."""
     host = f"goodqueue-{record['engine']}"
     length = seconds(record["scenario"]["duration"])
@@ -247,7 +257,7 @@ def _metadata(record: Record, series: Series, choice: Choice, title: str, name: 
         "T0": _iso(0),
         "LENGTH": length,
         "TOTAL_LENGTH": length,
-        "STEP_SIZE": series["interval_s"],
+        "STEP_SIZE": step,
         "TEST_PARAMETERS": choice.parameters
         | {"qdisc_stats_hosts": ",".join(directions), "qdisc_stats_interfaces": ",".join(directions)},
         "FLENT_VERSION": f"goodqueue {record['version']}",

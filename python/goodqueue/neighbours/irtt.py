@@ -1,16 +1,19 @@
 """irtt's JSON (`irtt client -o FILE`) as a record: a ping, and a stream of packets in each direction.
 
 A round trip is a ping. Its two ways are packets at a constant rate, as a call sends them, so each direction is a `voip`
-with its delay, jitter and loss. One-way delays need clocks that agree: where they are negative, the clocks do not, and
-only jitter and loss are kept, which do not depend on the clocks' difference. Times are in nanoseconds.
+with its delay, jitter and loss. One-way delays need clocks that agree. Where one is negative or longer than its round
+trip, the clocks do not agree, and no delay of either direction is kept: what one gains, the other loses. Jitter and
+loss are kept, which do not depend on the clocks' difference. Times are in nanoseconds.
 """
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from goodqueue._goodqueue import rounded
 from goodqueue.errors import UserError, quoted
+from goodqueue.files import inputs
 from goodqueue.neighbours import opening, parts
 from goodqueue.record import App, CallSeries, Delay, PingSeries, Record, Scenario, SourceFile
 
@@ -18,6 +21,11 @@ ACCEPTED = "irtt's JSON (irtt client -o FILE)"
 
 PING = "irtt"
 LONGEST_NS = opening.LONGEST_S * 1e9
+
+CLOCKS = (
+    f"{PING}: found a one-way delay that is negative or longer than its round trip, so the clocks of both ends differ; "
+    "the delays of both directions are left out, their jitter is not"
+)
 
 _DIRECTIONS = {"up": ("send", "true_up"), "down": ("receive", "true_down")}
 """By direction, the name of its delay and the word for its losses."""
@@ -33,7 +41,9 @@ class Trip:
     sent_s: float
     rtt_ms: float | None
     one_way_ms: Mapping[str, float]
-    """The one-way delays that are known."""
+    """The one-way delays that are known, by direction."""
+    passed_ns: Mapping[str, int]
+    """The monotonic time at the end of each way less that at its begin. The two clocks begin at different times."""
 
 
 def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, number: int) -> Record:
@@ -50,20 +60,26 @@ def record(data: Mapping[str, Any], where: str, scenario: Scenario | None, numbe
     end_s = max((trip.sent_s for trip in trips), default=sent * interval_s)
     notes: list[str] = []
     apps = [_ping(trips, stats, sent, where)]
+    jitters = {direction: _jitters(trips, direction) for direction in _DIRECTIONS}
+    if not all(_is_possible(trip) for trip in trips):
+        notes.append(CLOCKS)
+        trips = [replace(trip, one_way_ms={}) for trip in trips]
     if trips:
         counted = opening.number(stats, "server_packets_received", f"{where}: stats")
-        apps += [_one_way(trips, direction, interval_s, counted, notes) for direction in _DIRECTIONS]
+        apps += [
+            _one_way(trips, direction, jitters[direction], interval_s, counted, notes) for direction in _DIRECTIONS
+        ]
     left_out = {
         key: "a record has no count of late or doubled echoes"
         for key in ("late_packets", "duplicates")
-        if opening.number(stats, key, f"{where}: stats")
+        if stats.get(key)
     }
     source = SourceFile(
         file=where,
         test=f"a packet every {1e3 * interval_s:g} ms",
-        title=opening.text(config, "remote_address", f"{where}: config"),
-        time=opening.text(stats, "start_time", f"{where}: stats") or "unknown",
-        version=opening.text(opening.table_or_none(data, "version", where), "irtt", f"{where}: version") or "unknown",
+        title=opening.text(config, "remote_address"),
+        time=_begun(stats.get("start_time")),
+        version=opening.text(data, "version", "irtt") or "unknown",
         measured_s=[0.0, rounded(end_s)],
         left_out=sorted(left_out),
         reasons=left_out,
@@ -91,8 +107,8 @@ def _trips(data: Mapping[str, Any], where: str, interval_s: float) -> list[Trip]
             )
         at_s = number * interval_s
         stamps = opening.table_or_none(row, "timestamps", here)
-        client = opening.table_or_none(stamps, "client", here)
-        send = opening.table_or_none(client, "send", here)
+        client, server = (opening.table_or_none(stamps, key, f"{here}.timestamps") for key in ("client", "server"))
+        send = opening.table_or_none(client, "send", f"{here}.timestamps.client")
         for clock in ("monotonic", "wall"):  # a clock that is set during the test moves the wall's time alone
             if (at_ns := opening.number(send, clock, f"{here}.timestamps.client.send", most=1 << 63)) is not None:
                 at_s = (at_ns - begun_ns.setdefault(clock, at_ns - 1e9 * number * interval_s)) / 1e9
@@ -109,8 +125,54 @@ def _trips(data: Mapping[str, Any], where: str, interval_s: float) -> list[Trip]
         if rtt is not None and not 0 <= rtt <= 1e3 * opening.LONGEST_S:
             raise UserError(f"{here}.delay.rtt", f"found {quoted(delays['rtt'])}; accepted: nanoseconds, 0 or more")
         directions = {direction: ms[key] for direction, (key, _) in _DIRECTIONS.items() if key in ms}
-        trips[number] = Trip(number, lost, max(0.0, at_s), rtt, directions)
+        passed = _passed(client, server) if lost == "false" else {}
+        trips[number] = Trip(number, lost, max(0.0, at_s), rtt, directions, passed)
     return [trips[number] for number in sorted(trips)]
+
+
+def _passed(client: Mapping[str, Any], server: Mapping[str, Any]) -> dict[str, int]:
+    """Return `Trip.passed_ns`. A server that stamps a packet once (``--tstamp=send``) has one time for both."""
+    sent, back = (_monotonic(client, key) for key in ("send", "receive"))
+    came, echoed = (_monotonic(server, key) for key in ("receive", "send"))
+    came, echoed = (echoed if came is None else came), (came if echoed is None else echoed)
+    ways = {"up": (sent, came), "down": (echoed, back)}
+    return {way: end - begin for way, (begin, end) in ways.items() if begin is not None and end is not None}
+
+
+def _monotonic(end: Mapping[str, Any], key: str) -> int | None:
+    stamp: Any = end[key].get("monotonic") if isinstance(end.get(key), dict) else None
+    return int(stamp) if inputs.is_finite(stamp) else None
+
+
+def _is_possible(trip: Trip) -> bool:
+    """Return whether the one-way delays can be true: each is 0 or more, and at most the round trip."""
+    most = float("inf") if trip.rtt_ms is None else trip.rtt_ms
+    return all(0 <= delay <= most for delay in trip.one_way_ms.values())
+
+
+def _begun(start: Any) -> str:
+    """Return when the test began. irtt 0.9.0 writes it as text, later versions as times of both clocks."""
+    wall: Any = start.get("wall") if isinstance(start, dict) else None
+    if not inputs.is_finite(wall):
+        return opening.text({"start_time": start}, "start_time") or "unknown"
+    try:
+        begun = dt.datetime.fromtimestamp(int(wall) // 10**9, dt.UTC)
+    except (ValueError, OverflowError, OSError):
+        return "unknown"
+    fraction = f".{int(wall) % 10**9:09d}".rstrip("0").rstrip(".")
+    return f"{begun:%Y-%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def _jitters(trips: Sequence[Trip], direction: str) -> tuple[float | None, float | None]:
+    """Return the jitters of the packets that arrived.
+
+    The monotonic clocks tell them, whatever the time of day is at both ends, if the file has both.
+    """
+    passed = [trip.passed_ns[direction] for trip in trips if direction in trip.passed_ns]
+    is_whole = len(passed) == sum(trip.rtt_ms is not None for trip in trips)
+    if is_whole and all(abs(one - passed[0]) <= LONGEST_NS for one in passed):
+        return parts.jitters([(one - passed[0]) / 1e6 for one in passed])
+    return parts.jitters([trip.one_way_ms[direction] for trip in trips if direction in trip.one_way_ms])
 
 
 def _ping(trips: Sequence[Trip], stats: Mapping[str, Any], sent: int, where: str) -> App:
@@ -133,7 +195,14 @@ def _ping(trips: Sequence[Trip], stats: Mapping[str, Any], sent: int, where: str
     return ping
 
 
-def _one_way(trips: Sequence[Trip], direction: str, interval_s: float, counted: float | None, notes: list[str]) -> App:
+def _one_way(
+    trips: Sequence[Trip],
+    direction: str,
+    jitters: tuple[float | None, float | None],
+    interval_s: float,
+    counted: float | None,
+    notes: list[str],
+) -> App:
     """Return the packets of one direction as a call.
 
     ``counted`` is how many packets the server received. It may say that (``--stats=count``) without saying which ones.
@@ -142,12 +211,6 @@ def _one_way(trips: Sequence[Trip], direction: str, interval_s: float, counted: 
     arrived = [trip for trip in offered if trip.lost != _DIRECTIONS[direction][1]]
     sent, received = len(offered), len(arrived)
     delays = [trip.one_way_ms[direction] for trip in arrived if direction in trip.one_way_ms]
-    jitters = parts.jitters(delays)
-    if min(delays, default=0.0) < 0:
-        notes.append(
-            f"{PING} {direction}: negative delays, so the clocks differ; the delay is left out, the jitter is not"
-        )
-        delays = []
     if any(trip.lost == "true" for trip in trips):
         came = sum(trip.rtt_ms is not None for trip in trips)
         middle = round(counted) if counted and came <= counted <= len(trips) else None

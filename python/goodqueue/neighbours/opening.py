@@ -5,7 +5,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -26,10 +26,13 @@ MOST = 1e12
 LONGEST_S = 1e6
 """The maximum of any time, relative to the file's beginning. A clock that jumped would otherwise fill memory."""
 
-_BETWEEN = re.compile(r"(?<=\n\})\s+(?=\{)")
-"""Matches what is between two tables of one file, as iperf3's server writes one after the other."""
+_BETWEEN = re.compile(r"(?<=\})[ \t\r]*+\n\s*+(?=\{)")
+"""Matches what is between two values of one file: tests one after the other by iperf3's server, or events."""
 
 _EVENT = re.compile(r'\s*\{\s*"event"\s*:')
+_SEVERAL = re.compile(r'\s*\{\s*"event".*\n\s*\S')
+"""Matches an event that a line follows."""
+
 _CSV = re.compile(r"[^,\n{\[]*(,[^,\n]*){4}")
 
 
@@ -54,52 +57,83 @@ def unpacked(name: str, accepted: str) -> bytes:
     return data
 
 
-def json(data: bytes, name: str, accepted: str) -> Any:
-    """Return the JSON value in ``data``. Raises UserError."""
+def content(name: str, accepted: str) -> str:
+    """Return the text in the file ``name``, unpacked. Raises UserError as `unpacked` does."""
     try:
-        return inputs.from_json(data.decode("utf-8-sig"), constants=True)
+        return inputs.decoded(unpacked(name, accepted))
+    except UnicodeDecodeError:
+        raise UserError(name, f"not UTF-8; accepted: {accepted}") from None
+
+
+def json(text: str, name: str, accepted: str) -> Any:
+    """Return the JSON value in ``text``. Numbers that are none are None, as unknown ones are. Raises UserError."""
+    try:
+        return inputs.from_json(text, constants=True)
     except ValueError as error:
-        why = "not UTF-8" if isinstance(error, UnicodeDecodeError) else f"not JSON: {error}"
-        why = why if data.strip() else "empty"
+        why = f"not JSON: {error}" if text.strip() else "empty"
         raise UserError(name, f"{why}; accepted: {accepted}") from None
 
 
 def documents(name: str) -> list[Any]:
     """Return the JSON values in the file ``name``: one, or several from iperf3's server.
 
-    The lines of ``iperf3 --json-stream`` become the tables that ``--json`` would have written. Raises UserError.
+    The events of ``iperf3 --json-stream`` become the tables that ``--json`` would have written. Those tables may follow
+    them (``--json-stream-full-output``). Raises UserError.
     """
-    data = unpacked(name, ACCEPTED)
-    text = data.decode("utf-8-sig", errors="replace")
-    if _EVENT.match(text):
-        return _streamed(text, name)
+    text = content(name, ACCEPTED)
     if _CSV.match(text):
         raise UserError(name, f"found comma-separated values, as netperf and iperf 2 write; accepted: {ACCEPTED}")
-    pieces = _BETWEEN.split(text)
-    if len(pieces) > 1:
-        return [json(piece.encode(), name, ACCEPTED) for piece in pieces]
-    return [json(data, name, ACCEPTED)]
-
-
-def _streamed(text: str, name: str) -> list[dict[str, Any]]:
-    """Return the tests in the lines of ``iperf3 --json-stream``. The last line may be cut if there was one before."""
-    tests: list[dict[str, Any]] = []
-    lines = [line for line in text.splitlines() if line.strip()]
-    for number, line in enumerate(lines, 1):
+    pieces = list(_pieces(text))
+    if len(pieces) == 1 and not _EVENT.match(text):
+        return [json(text, name, ACCEPTED)]
+    values: list[Any] = []
+    streamed: dict[str, Any] | None = None
+    """The last value, if it is made of events."""
+    for number, (line, piece) in enumerate(pieces, 1):
+        is_event = _EVENT.match(piece) is not None
         try:
-            value = inputs.from_json(line, constants=True)
-        except ValueError as error:
-            if number == len(lines) and tests:
-                break
-            raise UserError(f"{name}:{number}", f"not JSON: {error}; accepted: {ACCEPTED}") from None
-        event, inner = (value.get("event"), value.get("data")) if isinstance(value, dict) else (None, None)
-        if event == "start" or not tests:
-            tests.append({"start": {}, "intervals": [], "end": {}})
-        if event == "interval":
-            tests[-1]["intervals"].append(inner)
-        elif event in ("start", "end", "error"):
-            tests[-1][event] = inner
-    return tests
+            value = json(piece, f"{name}:{line}", ACCEPTED)
+        except UserError:
+            is_cut = number == len(pieces) and not _SEVERAL.match(piece)
+            if streamed is not None and is_cut:
+                break  # iperf3 was ended while it wrote
+            raise
+        if is_event:
+            if value["event"] == "start" or streamed is None:
+                streamed = {"start": {}, "intervals": [], "end": {}}
+                values.append(streamed)
+            _add(value, streamed)
+        else:
+            if streamed is not None and _cookie(streamed) == _cookie(value):
+                values.pop()  # the same test
+            values.append(value)
+            streamed = None
+    return values
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Yield each value in ``text`` with the number of its first line."""
+    line, begin = 1, 0
+    for between in _BETWEEN.finditer(text):
+        yield line, text[begin : between.start()]
+        line += text.count("\n", begin, between.end())
+        begin = between.end()
+    yield line, text[begin:]
+
+
+def _add(event: Mapping[str, Any], streamed: dict[str, Any]) -> None:
+    """Put what an event says into the test ``streamed``."""
+    name = event["event"]
+    if name == "interval":
+        streamed["intervals"].append(event.get("data"))
+    elif name in ("start", "end", "error", "server_output_json", "server_output_text"):
+        streamed[name] = event.get("data")
+
+
+def _cookie(data: Any) -> object:
+    """Return the name that iperf3 gave a test."""
+    start = data.get("start") if isinstance(data, dict) else None
+    return start.get("cookie") if isinstance(start, dict) else None
 
 
 def program(data: Any) -> str:
@@ -160,9 +194,8 @@ def number(data: Mapping[str, Any], key: str, where: str, most: float = MOST) ->
     return None if data.get(key) is None else finite(data[key], f"{where}.{key}", most)
 
 
-def text(data: Mapping[str, Any], key: str, where: str) -> str:
-    """Return the text at ``key``. A number is one, too."""
-    value = data.get(key)
-    if isinstance(value, list | dict | bool):
-        raise UserError(where, f"{key}: found {quoted(value)}; accepted: text")
-    return "" if value is None else bounded(str(value), 1000)
+def text(data: object, *keys: str) -> str:
+    """Return the text at the path ``keys``, which only a person reads. A number is one, too. Empty if there is none."""
+    for key in keys:
+        data = data.get(key) if isinstance(data, Mapping) else None
+    return bounded(str(data), 1000) if isinstance(data, str | int | float) and not isinstance(data, bool) else ""

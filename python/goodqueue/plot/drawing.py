@@ -92,9 +92,9 @@ def draw(
     name = keys[0] if keys else directed("delay_mean_ms" if kind == "bar" else "delay_ms", groups)
     drawn: Figure | None
     if kind == "ellipse":
-        drawn, name = ellipse.figure(groups, title), "both goodput and latency (of pings, or of the queue)"
+        drawn, name = ellipse.figure(groups, title), "both goodput and latency (of pings, of the queue or of TCP)"
     elif kind == "jain":
-        drawn, name = rows.jain(groups, title), "flows"
+        drawn, name = rows.jain(groups, title), "Jain's index, which compares two flows or more"
     elif kind == "bar":
         drawn = rows.bars(groups, numbers.find([name])[0], title)
     elif kind == "box" and name not in DISTRIBUTIONS:

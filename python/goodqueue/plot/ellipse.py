@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from goodqueue.measures.metrics import Metric
-from goodqueue.plot import panels, style, wishes
+from goodqueue.plot import panels, stored, style, wishes
 from goodqueue.plot.labels import Curve, name_curves
-from goodqueue.plot.stored import Group, goodput, labels_of, latency, repeats
+from goodqueue.plot.stored import Group, labels_of, repeats
 from goodqueue.plot.style import Look
 
 Cloud = Sequence[tuple[float, float]]
@@ -29,15 +29,14 @@ def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
     If the axis of latency is logarithmic, the distribution is of the logarithm. Groups with a panel of their own
     stand in panels, each with its own axes: an ellipse at 10 ms and one at 200 ms would both be points on the same.
     """
-    across, up = latency(groups), goodput(groups)
-    if across is None:
+    chosen = stored.axes(groups)
+    if chosen is None:
         return None
+    across, up = chosen
     points = [
-        [(x, y) for record in group.records if (x := across.pick(record)) and (y := up.pick(record)) is not None]
+        [point for record in group.records if (point := stored.both(across, up, record)) is not None]
         for group in groups
     ]
-    if not any(points):
-        return None
     by_title: dict[str, list[tuple[str, Cloud]]] = {}
     for group, cloud in zip(groups, points, strict=True):
         by_title.setdefault(group.panel, []).append((group.label, cloud))
@@ -55,7 +54,9 @@ def figure(groups: Sequence[Group], title: str = "") -> Figure | None:
         better(places[0])
         own_axes = " Each panel has its own axes." if len(places) > 1 else ""
         marks = "Small marks: runs; large: their mean; ellipse: 1 standard deviation (3 runs or more)"
-        style.note(drawn, f"{marks}. {repeats(groups)}.{own_axes}")
+        count, drawn_count = sum(len(group.records) for group in groups), sum(map(len, points))
+        lacking = f" {drawn_count} of {count} runs have both." if drawn_count < count else ""
+        style.note(drawn, f"{marks}. {repeats(groups)}.{own_axes}{lacking}")
         name_curves(drawn, places, curves, labels, title)
     return drawn
 

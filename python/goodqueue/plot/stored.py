@@ -9,7 +9,7 @@ from goodqueue import traffic
 from goodqueue.measures import metrics, numbers, stats
 from goodqueue.measures.metrics import DIRECTIONS, METRICS, Metric
 from goodqueue.record import Record
-from goodqueue.record.reading import source_of
+from goodqueue.record.reading import source_of, statistic
 
 DISTRIBUTIONS = {
     "delay_ms": "queueing delay",
@@ -133,35 +133,54 @@ def measured_s(record: Record) -> tuple[float, float]:
     return seconds(scenario.get("warmup", "0s")), seconds(scenario["duration"])
 
 
-def latency(groups: Sequence[Group]) -> Metric | None:
-    """Return the latency that all runs have: the mean round trip of pings, or else the mean queueing delay.
+def axes(groups: Sequence[Group]) -> tuple[Metric, Metric] | None:
+    """Return the latency and the goodput that most runs have, or None if no run has both.
 
-    The delay is that of the loaded direction.
+    The latency is the mean round trip of pings, or else the mean queueing delay of the loaded direction, or else the
+    mean round trip that TCP measured, which is all that iperf3 has. The goodput is that of all flows in the loaded
+    direction, or else of the other one.
     """
+    pairs = [(across, up) for across in _latencies(groups) for up in _goodputs(groups)]
+    records = [record for group in groups for record in group.records]
+    counts = [sum(both(across, up, record) is not None for record in records) for across, up in pairs]
+    return pairs[counts.index(max(counts))] if any(counts) else None
+
+
+def both(across: Metric, up: Metric, record: Record) -> tuple[float, float] | None:
+    """Return the two numbers of a record, or None if it has not both. A latency of 0 has no place on a logarithm."""
+    latency, goodput = across.pick(record), up.pick(record)
+    return (latency, goodput) if latency and goodput is not None else None
+
+
+def _latencies(groups: Sequence[Group]) -> list[Metric]:
     probe = traffic.probe().name
     pick = metrics.times(probe, "mean")
-    ping = Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", pick, app=probe)
     (queue,) = numbers.find([directed("delay_mean_ms", groups)])
     words = f"mean queueing delay{metrics.said(queue.direction, loaded(groups))}"
-    for metric in (ping, Metric(queue.key, words, "ms", "low", queue.pick, direction=queue.direction)):
-        if all(metric.pick(record) is not None for group in groups for record in group.records):
-            return metric
-    return None
+    return [
+        Metric("ping_rtt_mean_ms", "mean round-trip time of pings", "ms", "low", pick, app=probe),
+        Metric(queue.key, words, "ms", "low", queue.pick, direction=queue.direction),
+        Metric("tcp_rtt_mean_ms", "mean round-trip time of TCP", "ms", "low", _tcp_rtt_ms),
+    ]
 
 
-def goodput(groups: Sequence[Group]) -> Metric:
-    """Return the goodput of all flows in the loaded direction, or in the other direction if that one has no flows.
+def _tcp_rtt_ms(record: Record) -> float | None:
+    return metrics.mean(statistic(flow["rtt_ms"], "mean") for flow in record["flows"])
 
-    Its label names the direction, unless all flows go down.
-    """
+
+def _goodputs(groups: Sequence[Group]) -> list[Metric]:
+    """Return the goodput of each direction, the loaded ones first. The label names one, unless all flows go down."""
     directions = {flow["direction"] for group in groups for record in group.records for flow in record["flows"]}
-    direction = next((direction for direction in (*loaded(groups), *DIRECTIONS) if direction in directions), "down")
-    (metric,) = numbers.find([metrics.of_direction("goodput_mbps", direction)])
-    return Metric(
-        metric.key,
-        f"goodput{metrics.said(direction, directions)}",
-        metric.unit,
-        metric.better,
-        metric.pick,
-        direction=direction,
-    )
+    places = [direction for direction in dict.fromkeys((*loaded(groups), *DIRECTIONS)) if direction in directions]
+    of_directions = numbers.find([metrics.of_direction("goodput_mbps", direction) for direction in places])
+    return [
+        Metric(
+            metric.key,
+            f"goodput{metrics.said(direction, directions)}",
+            metric.unit,
+            metric.better,
+            metric.pick,
+            direction=direction,
+        )
+        for direction, metric in zip(places, of_directions, strict=True)
+    ]

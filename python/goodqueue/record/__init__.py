@@ -843,6 +843,9 @@ class Kernel(TypedDict):
     """`real` or `virtual`. Virtual time stands still while the machine is busy elsewhere."""
     tc: NotRequired[str]
     """Version of `tc`."""
+    tc_said: NotRequired[list[str]]
+    """What `tc` and Linux said about commands that they carried out, such as warnings. The numbers of classes are the
+    laboratory's, in which a tree begins at `10:`. Absent if they said nothing."""
     shaper: NotRequired[dict[str, str]]
     """By direction, Linux's discipline that served as the link."""
     sysctls: dict[str, Any]

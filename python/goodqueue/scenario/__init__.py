@@ -36,7 +36,7 @@ def load(path: str | Path, pipes: bool = True) -> Scenario:
     if not data.strip():
         raise UserError(name, "the file is empty; accepted: a scenario in TOML (`goodqueue run --help` shows one)")
     try:
-        text = data.decode("utf-8-sig")
+        text = inputs.decoded(data)
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(name, f"line {line}: found a byte that is not UTF-8; accepted: TOML in UTF-8") from None

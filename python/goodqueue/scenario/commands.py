@@ -1,6 +1,7 @@
 """The commands of `tc` that make a tree of classes, in a file that a link's ``tc`` names.
 
-The core reads commands, and no files. So a file becomes the list of its lines, which the core takes, too.
+The core reads commands, and no files. So a file becomes the list of its lines, which the core takes, too. The file may
+be a shell script, whose arguments stand behind its name.
 """
 
 from pathlib import Path
@@ -30,7 +31,15 @@ def expand(scenario: Scenario, folder: Path, pipes: bool = True) -> None:
 
 
 def lines(name: Any, folder: Path = Path(), pipes: bool = True) -> list[str]:
-    """Return the lines of the file ``name``. Raises UserError, also if it is a command instead of a file's name."""
+    """Return the lines of the file ``name``, behind which may stand the arguments of a script.
+
+    Raises UserError, also if ``name`` is a command instead of a file's name.
+    """
     if "\n" in name or name.split()[:1] == ["tc"]:
         raise UserError(KEY, f"found {quoted(name)}; accepted: {ACCEPTED}")
-    return inputs.read_text(folder / name, MOST_BYTES, ACCEPTED, pipes).splitlines()
+    file, arguments = name, ""
+    if " " in name.strip() and not (folder / name).exists():
+        file, arguments = name.split(maxsplit=1)
+    first, *rest = inputs.read_text(folder / file, MOST_BYTES, ACCEPTED, pipes).splitlines() or [""]
+    # The first line keeps its number.
+    return [f"set -- {arguments}; {first}" if arguments else first, *rest]

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 from goodqueue.hops import has_queue
 from goodqueue.record import Scenario
@@ -46,6 +46,27 @@ def traces(scenario: Scenario) -> list[str]:
 def read(file: str) -> bytes:
     """Return the content of a file of rates. Raises UserError."""
     return inputs.read(Path(file), MOST_BYTES, "a trace of rates", pipes=False)  # several readers, one after the other
+
+
+def latencies(file: str) -> str:
+    """Return what a list of periods says of latencies, such as ``latency_ms 20 to 75``. Empty if it says nothing.
+
+    The core reads the rates of such a list alone: the base RTT of a run is ``path.rtt``.
+    """
+    try:
+        text = inputs.decoded(read(file)).lstrip()
+        periods = inputs.from_json(text) if text.startswith("[") else []
+    except (UserError, ValueError):
+        return ""  # the core refuses it, and says why
+    said: dict[str, list[float]] = {}
+    for period in periods:
+        for key, value in period.items() if isinstance(period, dict) else ():
+            if "latency" in key.lower() and inputs.is_finite(value):
+                said.setdefault(key, []).append(value)
+    return ", ".join(
+        f"{quoted(key)[1:-1]} {' to '.join(f'{end:g}' for end in dict.fromkeys((min(values), max(values))))}"
+        for key, values in list(said.items())[:3]
+    )
 
 
 def rate_bps(link: dict[str, Any]) -> int:

@@ -6,7 +6,7 @@ A name that is still too long is cut after the last whole word that fits, or in 
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 CUT = "…"
 """Replaces the letters that were left out."""
@@ -30,8 +30,7 @@ def short(lines: Sequence[str]) -> dict[str, str]:
     if any(BOTH in line for line in lines):
         return _halves(lines, short)
     lines = list(dict.fromkeys(lines))
-    trees = {line: discipline(line) for line in lines if TREE_COMMAND.match(line)}
-    if trees and len({*trees.values(), *lines}) == len(trees) + len(lines):
+    if trees := _trees(lines):
         return trees | (short([line for line in lines if line not in trees]) if len(trees) < len(lines) else {})
     heads = _heads(lines)
     parameters = {line: parts(line)[1:] for line in lines}
@@ -86,20 +85,48 @@ TREE_COMMAND = re.compile(r"tc qdisc (?:add|replace)(?: (?:dev|parent|handle) \S
 """A command that puts a discipline into a tree, in any order of its first words (tc(8))."""
 
 
+TREE = "tc "
+"""The begin of a line that is a tree: its commands, with a semicolon between them."""
+
+OWN = 24
+"""The most characters that a tree's name has of its commands."""
+
+
 def discipline(line: str) -> str:
     """Return the name of a line's discipline. Of a tree it is its disciplines from the root on: ``htb, fq_codel``."""
     return ", ".join(dict.fromkeys(TREE_COMMAND.findall(line))) or _first(line)
 
 
+def _trees(lines: Sequence[str]) -> dict[str, str]:
+    """Return a name for each tree among ``lines``, unlike those of all others.
+
+    It is the tree's disciplines. Of several trees of the same disciplines, each adds what the others do not have, or
+    its number.
+    """
+    trees = [line for line in dict.fromkeys(lines) if line.startswith(TREE)]
+    others = {_first(line) for line in lines if line not in trees}
+    plain = {line: discipline(line) for line in trees}
+    pairs = {line: list(dict.fromkeys(pairwise(line.replace(";", " ").split()))) for line in trees}
+    names: dict[str, str] = {}
+    for line in trees:
+        rivals = [set(pairs[other]) for other in trees if other != line and plain[other] == plain[line]]
+        own = " ".join(next((pair for pair in pairs[line] if all(pair not in rival for rival in rivals)), ()))
+        names[line] = plain[line]
+        if rivals:
+            names[line] += f" ({own if own and len(own) <= OWN else f'tree {1 + sorted(trees).index(line)}'})"
+        elif plain[line] in others:
+            names[line] += " (tree)"
+    return names
+
+
 def called(lines: Sequence[str]) -> dict[str, str]:
     """Return a name for each of several qdisc lines: the whole line, but without the path of a Python file.
 
-    A tree, whose line is its commands, has the names of its disciplines.
+    A tree, whose line is its commands, has the name of `_trees`.
     """
     if any(BOTH in line for line in lines):
         return _halves(lines, called)
-    heads = _heads(lines)
-    trees = {line: discipline(line) for line in lines if TREE_COMMAND.match(line)}
+    heads, trees = _heads(lines), _trees(lines)
     names = {line: trees.get(line) or " ".join([heads[line], *line.split()[1:]]) for line in lines}
     return names if len(set(names.values())) == len(names) else {line: line for line in lines}
 

@@ -35,7 +35,7 @@ def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
     lost = [] if qdiscs else changes.notes(scenario)
-    _write([*notes, *_of_wires(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
+    _write([*notes, *_of_wires(scenario), *_of_files(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
 
 
 def warn_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -61,6 +61,14 @@ def _of_wires(scenario: Scenario) -> Iterator[str]:
                     f"hop[{index}].jitter {jitter} keeps packets in order, unlike netem; "
                     "jitter_reorders = true lets them overtake"
                 )
+
+
+def _of_files(scenario: Scenario) -> Iterator[str]:
+    """Yield a note for each file of rates that also has latencies, which users of its simulator expect to count."""
+    for key, table in paths.links(scenario):
+        file = table.get("trace")
+        if isinstance(file, str) and (latencies := paths.latencies(file)):
+            yield f"{key}.trace {file}: {latencies} is not read; path.rtt holds, and a [[change]] with rtt changes it"
 
 
 def _of_shapers(scenario: Scenario, qdiscs: Sequence[str]) -> Iterator[str]:

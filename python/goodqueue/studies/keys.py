@@ -23,7 +23,7 @@ def load_toml(path: Path, what: str) -> dict[str, Any]:
     """
     data = inputs.read(path, MOST_BYTES, what, pipes=False)
     try:
-        content = inputs.toml(data.decode("utf-8-sig"))
+        content = inputs.toml(inputs.decoded(data))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise UserError(str(path), f"line {line}: found a byte that is not UTF-8; accepted: TOML in UTF-8") from None

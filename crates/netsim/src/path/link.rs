@@ -19,7 +19,7 @@ const RATE: Key<RateText> = Key::derived("rate", "the mean of `trace`, where the
     .range(MOST_RATE.0, MOST_RATE.1)
     .help("the link's rate");
 const TRACE: Key<TraceFile> = Key::optional("trace", "\"lte.mahimahi\"")
-    .help("a file instead of `rate`: delivery opportunities (mahimahi), or rates over time (two columns, or netem-trace's JSON)")
+    .help("a file instead of `rate`: delivery opportunities (mahimahi), or rates over time (two columns, netem-trace's JSON, or a JSON list of durations and bandwidths)")
     .source("mm-link(1), Netravali et al. 2015");
 const BURSTS: Key<Span> = Key::optional("bursts", "\"4ms\"")
     .range(Span(Duration::from_micros(1)), Span(Duration::from_secs(10)))

@@ -23,6 +23,7 @@ pub(crate) mod loss;
 pub(crate) mod netem;
 pub(crate) mod rate_file;
 pub(crate) mod rate_json;
+pub(crate) mod rate_periods;
 pub(crate) mod rate_trace;
 pub(crate) mod steps;
 pub(crate) mod transmitter;

@@ -1,4 +1,4 @@
-//! Files of rates over time: mahimahi's format, two columns, and netem-trace's JSON.
+//! Files of rates over time: mahimahi's format, two columns, netem-trace's JSON, and lists of periods in JSON.
 //!
 //! - **mahimahi** (mm-link(1), Netravali et al. 2015): one whole number of milliseconds per line. A full packet can
 //!   leave in each of these milliseconds.
@@ -6,22 +6,29 @@
 //!   their units (`50s 10mbit`), or the first line names the units of all numbers (`s,mbit`). Nothing is guessed. The
 //!   rate of the last line holds for ever. If the last line has `repeat` instead of a rate, the list starts again at
 //!   its time.
-//! - **JSON** as the crate netem-trace writes it, see [`rate_json`](super::rate_json).
+//! - **JSON** as the crate netem-trace writes it, see [`rate_json`](super::rate_json), or a list of periods, as
+//!   simulators of adaptive video read it, see [`rate_periods`](super::rate_periods).
 //!
-//! The first line shows the format. Empty lines and lines that begin with # are skipped.
+//! The first line shows the format. Empty lines and lines that begin with # are skipped. The text is UTF-8, or UTF-16
+//! with a byte order mark.
 
 use super::capacity::Refusal;
-use super::rate_json;
 use super::rate_trace::{Opportunities, RateTrace};
 use super::steps::Steps;
+use super::{rate_json, rate_periods};
 use goodqueue_hosts::keys::FRAME_BYTES;
 use goodqueue_units::{Duration, Rate, parse};
+use std::borrow::Cow;
 use std::fmt;
 
 /// The most bytes and lines of a file, so that a file cannot fill the memory. [`MOST_LINES`] lines of mahimahi's
 /// format are 20 minutes at 100 Mbit/s.
 const MOST_BYTES: u64 = 64 << 20;
 pub(crate) const MOST_LINES: usize = 10_000_000;
+
+/// All formats, for a file that has none of them.
+pub(crate) const FORMATS: &str = "whole milliseconds, one a line (mahimahi); a time and a rate with their units in two columns (0s 10mbit); \
+                       netem-trace's JSON; or a JSON list of periods (duration_ms, bandwidth_kbps)";
 
 /// Refuses a file that has too many bytes.
 pub(crate) fn check_size(bytes: u64) -> Result<(), String> {
@@ -39,28 +46,44 @@ pub(crate) fn check_size(bytes: u64) -> Result<(), String> {
 /// name of the file.
 pub(crate) fn read(bytes: &[u8]) -> Result<RateTrace, String> {
     check_size(bytes.len() as u64)?;
-    let text = str::from_utf8(bytes).map_err(|error| {
-        let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
-        format!("line {line}: found what is no UTF-8; accepted: text")
-    })?;
+    let text = decoded(bytes)?;
     let text = text.trim_start_matches('\u{feff}'); // a byte order mark, as spreadsheets write
-    if text.trim_start().starts_with('{') {
-        return rate_json::read(text).map(RateTrace::Steps);
+    match text.trim_start().chars().next() {
+        Some('{') => return rate_json::read(text).map(RateTrace::Steps),
+        Some('[') => return rate_periods::read(text).map(RateTrace::Steps),
+        _ => {}
     }
     if bytes.iter().filter(|byte| **byte == b'\n').count() > MOST_LINES {
         return Err(format!("found more than {MOST_LINES} lines; accepted: up to as many"));
     }
     let lines = Lines { lines: text.lines().zip(1..) };
-    let first =
-        lines.clone().next().ok_or("found no line with a number; accepted: times, or times and rates")?;
-    match cells(first.1).len() {
-        1 => opportunities(lines).map(RateTrace::Opportunities),
+    let (number, first) =
+        lines.clone().next().ok_or_else(|| format!("found no line with a number; accepted: {FORMATS}"))?;
+    match cells(first).len() {
+        1 if first.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)) => {
+            opportunities(lines).map(RateTrace::Opportunities)
+        }
         2 => steps(lines).map(RateTrace::Steps),
-        columns => Err(format!(
-            "line {}: found {columns} columns; accepted: 1 (milliseconds) or 2 (time, rate)",
-            first.0
-        )),
+        _ => Err(format!("line {number}: {}", found(first, FORMATS))),
     }
+}
+
+/// Returns the text in `bytes`: UTF-8, or UTF-16 with a byte order mark, as Windows PowerShell writes.
+fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, String> {
+    let unit: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => {
+            return str::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| {
+                let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+                format!("line {line}: found what is no UTF-8; accepted: text")
+            });
+        }
+    };
+    let (pairs, rest) = bytes.as_chunks();
+    let text = String::from_utf16(&pairs.iter().map(|pair| unit(*pair)).collect::<Vec<_>>()).ok();
+    let refusal = || "found what is no UTF-16, after its byte order mark; accepted: text".to_owned();
+    text.filter(|_| rest.is_empty()).map(Cow::Owned).ok_or_else(refusal)
 }
 
 /// The lines that are neither empty nor comments, each with its number.

@@ -3,6 +3,7 @@
 //! Three models of netem-trace are lists of rates: `StaticBwConfig`, `RepeatedBwPatternConfig` and `TraceBwConfig`.
 //! The other models compute or draw rates as they go, with that crate's own random generator. They are refused.
 
+use super::rate_file::FORMATS;
 use super::steps::Steps;
 use goodqueue_units::{Duration, parse};
 use serde::Deserialize;
@@ -39,7 +40,7 @@ enum Pairs {
 }
 
 /// The most rates of a list. A few words of JSON can make a list repeat any number of times.
-const MOST_RATES: usize = 1_000_000;
+pub(crate) const MOST_RATES: usize = 1_000_000;
 
 /// A rate in numbers, or in text if the feature "human" of netem-trace is on.
 #[derive(Deserialize)]
@@ -94,7 +95,7 @@ impl Span {
     }
 }
 
-fn not_negative(number: f64) -> Result<f64, String> {
+pub(crate) fn not_negative(number: f64) -> Result<f64, String> {
     if number >= 0.0 { Ok(number) } else { Err(format!("found {number}; accepted: 0 or more")) }
 }
 
@@ -154,8 +155,7 @@ impl List {
 /// One line of text that says what was found and what is accepted.
 pub(crate) fn read(text: &str) -> Result<Steps, String> {
     let model: Model = serde_json::from_str(text).map_err(|error| {
-        format!("line {}: found no list of rates of netem-trace ({error}); accepted: StaticBwConfig, RepeatedBwPatternConfig \
-                 or TraceBwConfig", error.line())
+        format!("line {}: found no list of rates of netem-trace ({error}); accepted: {FORMATS}", error.line())
     })?;
     let mut list = List::default();
     let for_ever = match &model {

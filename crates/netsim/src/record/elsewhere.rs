@@ -19,6 +19,11 @@ goodqueue_hosts::part! {
         /// Version of `tc`.
         #[not_from(Live)]
         pub tc: String,
+        /// What `tc` and Linux said about commands that they carried out, such as warnings. The numbers of classes are
+        /// the laboratory's, in which a tree begins at `10:`. Absent if they said nothing.
+        #[serde(skip_serializing_if = "Value::is_nothing")]
+        #[not_from(Live)]
+        pub tc_said: Vec<String>,
         /// By direction, Linux's discipline that served as the link.
         #[not_from(Live)]
         pub shaper: BTreeMap<String, String>,

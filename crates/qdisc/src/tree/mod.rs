@@ -1,6 +1,7 @@
 //! Trees of classes, as `tc` builds them: `htb`, `hfsc`, `drr`, `ets`, `prio` and `mq`, with any discipline at leaves.
 //!
-//! - `words`, `plan`, `params`, `filter`: the commands as text, as a plan, and what they refuse;
+//! - `shell`: the text of commands, which may be a shell script;
+//! - `words`, `plan`, `params`, `filter`: the commands, as a plan, and what they refuse;
 //! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
 //! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
 //! - `htb`, `hfsc` (with `curve`), `drr`, `bands` (with `rounds`): one scheduler per file;
@@ -29,6 +30,7 @@ mod leaf;
 mod params;
 mod plan;
 mod rounds;
+mod shell;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -39,7 +41,7 @@ pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
 pub(crate) use plan::Change;
-pub use plan::Plan;
+pub use plan::{Plan, Tried, tried};
 
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};

@@ -117,7 +117,8 @@ fn a_wrong_tree_is_refused_in_one_line() {
         ("tc class add dev eth0 parent 1: classid 1:2 htb ceil 2mbit", "\"rate\" is required"),
         ("tc class add dev eth0 parent 1: classid 2:2 htb rate 2mbit", "classid 2:2"),
         ("tc class add dev eth1 parent 1: classid 1:2 htb rate 2mbit", "dev \"eth1\""),
-        ("ip link set eth0 up", "commands of tc"),
+        ("qdisc add dev eth0 parent 1:1 sfq", "\"qdisc\" without tc in front"),
+        ("ip netns exec r tc qdisc add dev eth0 root sfq", "found tc inside"),
         ("tc filter add dev eth0 parent 1: u32 match ip dst 10.0.0.1 action drop", "actions"),
     ] {
         let error = refused(&alloc::format!("{root}; {more}"));

@@ -226,10 +226,15 @@ def _commands(key: str, rate_bps: int, changed: str, line: str) -> list[list[str
 
 
 def _shaper(key: str, rate_bps: int, line: str) -> Shaper:
+    from goodqueue import _goodqueue
+
     try:
         if trees.is_tree(line):
-            return Shaper(rate_bps, trees.SHAPER, trees.translate(line, rate_bps))
-        return Shaper(rate_bps, tc.shaper(line), tc.translate(line, rate_bps), queues=tc.queues(line))
+            commands, most_bps = trees.translate(line, rate_bps), trees.most_bps(line)
+            return Shaper(rate_bps, trees.SHAPER, commands, most_bps=most_bps)
+        commands, own_rate = tc.translate(line, rate_bps), tc.own_rate(tc.parse(line))
+        most_bps = None if own_rate is None else _goodqueue.rate_bps(own_rate)
+        return Shaper(rate_bps, tc.shaper(line), commands, queues=tc.queues(line), most_bps=most_bps)
     except UserError as error:
         raise UserError(key, str(error)) from None
 

@@ -7,8 +7,13 @@ from goodqueue.engines.kernel import counters, elements, subscribers
 from goodqueue.engines.kernel.lab.clock import nanoseconds
 from goodqueue.engines.kernel.lab.plan import Hop, Plan
 from goodqueue.engines.kernel.sightings import Sightings
+from goodqueue.errors import UserError
 from goodqueue.record import Kernel, KernelHop, Queue, Record, Scenario, Series
 from goodqueue.scenario import seconds
+
+LEAST_IDLE = 0.1
+"""The least share of the measured time in which a machine's processor must be idle, or else it is the bottleneck. Both
+a plan's load and this are looked at, as a tree may let packets pass that no class takes."""
 
 
 def span(plan: Plan) -> tuple[int, int]:
@@ -24,6 +29,11 @@ class Routers:
     def __init__(self, scenario: Scenario, plan: Plan, lab: dict[str, Any], seen: Sightings, where: str) -> None:
         """Take the results of a run in ``where``. Raises UserError if captures and `tc`'s own counters disagree."""
         self._scenario, self._plan, self._lab, self._seen, self._where = scenario, plan, lab, seen, where
+        if where == "vm" and lab["idle_share"] < LEAST_IDLE:
+            busy = f"found the machine's processor busy for {100 * (1 - lab['idle_share']):.0f} % of the measured time"
+            raise UserError(
+                "kernel engine", f"{busy}; accepted: up to {100 * (1 - LEAST_IDLE):.0f} %, as on slower links"
+            )
         for direction, packets in seen.queues.items():
             counters.check(direction, packets, lab["qdisc_stats"][direction])
         self._hops = list(zip(plan.hops, scenario.get("hop") or [], strict=True))
@@ -82,6 +92,8 @@ class Routers:
             },
             capture_lost=sum(self._lab["capture_dropped"].values()),
         )
+        if said := self._lab["tc_said"]:
+            kernel["tc_said"] = said
         if self._hops:
             kernel["hops"] = {
                 hop.name: KernelHop(

@@ -4,8 +4,10 @@ The commands are Linux's own, so schedulers, classes and filters pass with other
 scenario's discipline (`tc.LEAF`), and the disciplines at leaves are translated as single lines are.
 """
 
+import math
 import re
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from goodqueue.engines.kernel import tc
 from goodqueue.errors import UserError, quoted
@@ -32,6 +34,9 @@ _IDS = {
 
 _ID = re.compile(r"(?:0[xX])?([0-9a-fA-F]*)(?::|(?=[0-9a-fA-F]{4}$))((?<=:)(?:0[xX])?[0-9a-fA-F]*|[0-9a-fA-F]{4})")
 """A number with a colon, or one of more than four digits: `tc` reads ``10002`` as ``1:2``, and ``0x1:2``, too."""
+
+_NO_RATE = re.compile(r"0[a-zA-Z]*")
+"""What an hfsc has for a slope that it does not use."""
 
 
 def is_tree(line: str) -> bool:
@@ -92,17 +97,55 @@ def leaves(line: str) -> Iterator[str]:
 
 
 def slowest_bps(line: str, rate_bps: int, later: Iterable[list[str]] = ()) -> int:
-    """Return the lowest rate that a class of ``htb`` may borrow up to, or ``rate_bps`` if that is less.
+    """Return the lowest rate that a class may borrow up to, or ``rate_bps`` if that is less.
 
     ``later`` are the commands of `translate_change`.
     """
+    commands = [*_commands(line), *((words[0], words) for words in later)]
+    return min([rate_bps, *(rate for kind, words in commands if kind == "class" for rate in _upper_bps(words))])
+
+
+def most_bps(line: str) -> int | None:
+    """Return the most that the tree lets through, or None if it may be anything.
+
+    Packets that no class takes do not count, as few trees leave any. They pass an htb at the link's rate.
+    """
+    caps: dict[str, float] = {}
+    below: dict[str, list[str]] = {}
+    for kind, words in _commands(line):
+        if kind == "filter":
+            continue
+        name = words[words.index("classid" if kind == "class" else "handle") + 1]
+        below.setdefault(words[words.index("parent") + 1] if "parent" in words else "", []).append(name)
+        caps[name] = max(_upper_bps(words) if kind == "class" else _own_bps(words), default=math.inf)
+
+    def most(name: str) -> float:
+        inner = [most(lower) for lower in below.get(name, [])]
+        return min(caps[name], sum(inner) if inner else math.inf)
+
+    whole = sum(most(root) for root in below[""])
+    return None if math.isinf(whole) else int(whole)
+
+
+def _upper_bps(words: list[str]) -> list[int]:
+    """Return the rate that a class of htb may borrow up to, or the rates of an hfsc's upper limit."""
     from goodqueue import _goodqueue
 
-    rates = [rate_bps]
-    for kind, words in [*_commands(line), *((words[0], words) for words in later)]:
-        if kind == "class" and "htb" in words:
-            rates.append(_goodqueue.rate_bps(words[words.index("ceil" if "ceil" in words else "rate") + 1]))
-    return min(rates)
+    if "htb" in words:
+        return [_goodqueue.rate_bps(words[words.index("ceil" if "ceil" in words else "rate") + 1])]
+    upper = words[words.index("ul") + 1 :] if "ul" in words else []
+    rates = [rate for before, rate in pairwise(upper) if before in ("m1", "m2", "rate")]
+    return [_goodqueue.rate_bps(rate) for rate in rates if not _NO_RATE.fullmatch(rate)]
+
+
+def _own_bps(words: list[str]) -> list[int]:
+    """Return the rate to which the discipline at a leaf shapes, if it does."""
+    from goodqueue import _goodqueue
+
+    discipline_words = _place(words)[1]
+    is_leaf = discipline_words[0] not in (*SCHEDULERS, "mq")
+    rate = tc.own_rate(tc.parse(" ".join(discipline_words))) if is_leaf else None
+    return [] if rate is None else [_goodqueue.rate_bps(rate)]
 
 
 def _majors(line: str) -> dict[str, str]:

@@ -51,6 +51,7 @@ def describe(result: Fitted) -> str:
 
 def sentences(result: Fitted) -> Iterator[str]:
     """Yield the answer in sentences: the likely words, what the data do not tell, and what nothing explains."""
+    yield from result.plan.notes
     for choice, words in zip(result.plan.choices, result.words, strict=True):
         likely = [(word, chance) for word, chance in words if chance >= UNLIKELY]
         if len(likely) == 1:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from goodqueue._goodqueue import jain
 from goodqueue.record import Record
 from goodqueue.search.fit.work import Observed
+from goodqueue.traffic import BULK
 
 Numbers = dict[str, float]
 
@@ -40,7 +41,13 @@ IDLE = 0.05
 """All flows together carry less than this share of their greatest rate before they begin and after they end."""
 
 LEAST_PINGS = 20
-"""With fewer samples nothing is said of a round trip."""
+"""With fewer samples nothing is said of the round trips of pings."""
+
+LEAST_RTTS = 3
+"""With fewer samples nothing is said of the RTT that TCP measured, which is a mean of many (RFC 6298)."""
+
+SEGMENT_BITS = 8 * 1448
+"""The data in a full frame with timestamps."""
 
 PERCENTS = (10, 50, 90, 99)
 """The percentiles of the pings."""
@@ -75,13 +82,20 @@ def _all(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, fl
     series = record.get("series")
     if series is None:
         return
-    directions = {flow["name"]: flow["direction"] for flow in record["flows"]}
+    directions = {flow["name"]: flow["direction"] for flow in record["flows"] if flow["kind"] == BULK}
     rows = [at for at, time in enumerate(series["time_s"]) if begin_s < time <= end_s]
     for direction in ("down", "up"):
         of_direction = [flow for flow in series["flows"] if directions.get(flow["name"]) == direction]
         if of_direction and rows:
             means = [math.fsum(flow["goodput_mbps"][at] or 0.0 for at in rows) / len(rows) for flow in of_direction]
             yield f"goodput_{direction}_mbps", math.fsum(means)
+            sent_again = [
+                flow["retransmitted"] for flow in record["flows"] if directions.get(flow["name"]) == direction
+            ]
+            lost = [count for count in sent_again if count is not None]
+            if len(lost) == len(sent_again):  # since the flows began
+                came = 1e6 * math.fsum(means) * (end_s - begin_s + SETTLING_S) / SEGMENT_BITS
+                yield f"retransmitted_{direction}_percent", 100 * sum(lost) / max(1.0, came + sum(lost))
             if len(of_direction) > 1 and (index := jain(means)) is not None:
                 yield f"jain_{direction}", index
         rtts = [
@@ -91,7 +105,7 @@ def _all(record: Record, begin_s: float, end_s: float) -> Iterator[tuple[str, fl
             for at in rows
             if (rtt := flow["tcp"]["rtt_ms"][at]) is not None
         ]
-        if len(rtts) >= LEAST_PINGS:
+        if len(rtts) >= LEAST_RTTS:
             yield f"tcp_rtt_{direction}_p50_ms", float(np.median(rtts))
     yield from _pings(record, begin_s, end_s)
 

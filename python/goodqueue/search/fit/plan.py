@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from goodqueue import scenario as scenarios
 from goodqueue.ask import shared
-from goodqueue.errors import Option, UserError, quoted
+from goodqueue.errors import Option, UserError, bounded, quoted
+from goodqueue.files import inputs
 from goodqueue.measures import numbers
 from goodqueue.measures.frames import carried
 from goodqueue.record import Scenario
@@ -14,6 +15,7 @@ from goodqueue.search.fit import observed, work
 from goodqueue.search.fit.question import Fit
 from goodqueue.search.fit.work import Observed, Plan
 from goodqueue.search.ranges import Choice, Range
+from goodqueue.traffic import BULK
 
 LINES = ("pfifo", "pfifo_head_drop", "codel", "pie", "fq_codel", "cake")
 """The disciplines that a link may have, unless others are asked for: those that modems and home routers have."""
@@ -73,8 +75,8 @@ def _observed(text: str) -> Observed:
     name, equals, rest = (part.strip() for part in text.partition("="))
     value, sign, error = (part.strip() for part in rest.replace("±", "+-").partition("+-"))
     try:
-        number = float(value)
-        deviation = float(error) if sign else max(ERROR * abs(number), 1e-6)
+        number = inputs.number(value)
+        deviation = inputs.number(error) if sign else max(ERROR * abs(number), 1e-6)
     except ValueError:
         raise UserError(option, f"found {quoted(rest)}; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR") from None
     if not equals or not deviation > 0:
@@ -95,10 +97,14 @@ def _of_measurement(file: str, question: Fit) -> Plan:
         raise UserError(file, f"found {1 + len(others)} tests; accepted: a file of one")
     source = source_of(record)
     assert source is not None
+    bulk = [flow for flow in record["flows"] if flow["kind"] == BULK]
+    if not bulk:
+        raise UserError(file, "found no TCP flow; accepted: a test with TCP flows, best with pings beside them")
     begin, end = observed.window(record, *source["measured_s"])
     observed_numbers = observed.numbers(record, begin, end)
     if "goodput_down_mbps" not in observed_numbers and "goodput_up_mbps" not in observed_numbers:
-        raise UserError(file, "found no TCP flow; accepted: a test with TCP flows, best with pings beside them")
+        least = f"longer than {observed.SETTLING_S:g} s, in which the flows begin"
+        raise UserError(file, f"found no interval to compare; accepted: a test with intervals, {least}")
     assert "series" in record  # or it had no numbers
     interval = record["series"]["interval_s"] or 0.0
     base: Scenario = {
@@ -129,6 +135,12 @@ def _of_measurement(file: str, question: Fit) -> Plan:
         question.evaluations,
         question.draw_seed,
         is_modem=True,
+        notes=[
+            f"Flows had the congestion control {bounded(cc, 40)}, which the simulator does not know: "
+            "in the runs they have its default, cubic."
+            for cc in dict.fromkeys(flow["cc"] for flow in bulk)
+            if cc is not None and not modelling.is_known(cc)
+        ],
     )
     refused = work.refusals(plan)
     are_usual = not question.qdisc and not own_choices

@@ -68,6 +68,8 @@ class Plan:
     measure: Measure
     evaluations: int
     seed: int
+    notes: Sequence[str] = ()
+    """How the runs differ from what was measured, in sentences."""
     is_modem: bool = False
     """Whether the buffer is that of FIFOs alone: in a modem, the limit of a discipline with a target never counts."""
 

@@ -11,10 +11,20 @@ from goodqueue.show import labels, layout
 from goodqueue.show.run import tree
 from goodqueue.show.table import Table, count, number, short, span
 
+MOST_SAID = 3
+"""The most lines of `tc` that are shown."""
+
 
 def table(record: Record) -> Table:
     """Return the table of the bottleneck's queues."""
-    return _queue_table("Queues", record["queues"], "queue", tree.drops(record))
+    return _queue_table("Queues", record["queues"], "queue", [*tree.drops(record), *_said(record)])
+
+
+def _said(record: Record) -> list[str]:
+    """Return what `tc` said when it made the queues, without an end for a tree of hundreds of classes."""
+    said = record["kernel"].get("tc_said", []) if "kernel" in record else []
+    more = [f"tc: and {len(said) - MOST_SAID} more, which --json shows"] if len(said) > MOST_SAID else []
+    return [*(f"tc: {line}" for line in said[:MOST_SAID]), *more]
 
 
 def of_hops(record: Record) -> list[Table]:

@@ -17,6 +17,17 @@ fn one_column_is_mahimahis() {
 }
 
 #[test]
+fn text_in_utf_16_is_that_in_utf_8() {
+    let text = "0s 10mbit\r\n1s 5mbit\r\n";
+    let pairs = |bytes: fn(u16) -> [u8; 2]| {
+        "\u{feff}".encode_utf16().chain(text.encode_utf16()).flat_map(bytes).collect::<Vec<_>>()
+    };
+    for bytes in [pairs(u16::to_le_bytes), pairs(u16::to_be_bytes)] {
+        assert_eq!(read(&bytes), read(text.as_bytes()));
+    }
+}
+
+#[test]
 fn two_columns_are_times_and_rates_with_units() {
     let expected = [(0, 10_000_000), (1500, 0), (60_000, 512_000)];
     for text in [
@@ -39,11 +50,21 @@ fn a_last_line_may_say_that_the_list_starts_again() {
 
 #[test]
 fn files_that_are_no_trace_are_refused_in_one_line_that_says_where() {
-    let table: [(&[u8], &str); 20] = [
+    let table: [(&[u8], &str); 24] = [
         (b"", "found no line with a number"),
         (b"\n# nothing\n \n", "found no line with a number"),
         (b"1\n\xff\n", "line 2: found what is no UTF-8; accepted: text"),
-        (b"\x00\x01\x02", "line 1: found \"\\0\\u{1}\\u{2}\"; accepted: a whole number of milliseconds"),
+        (
+            b"\x00\x01\x02",
+            "line 1: found \"\\0\\u{1}\\u{2}\"; accepted: whole milliseconds, one a line (mahimahi)",
+        ),
+        (
+            b"none\n",
+            "line 1: found \"none\"; accepted: whole milliseconds, one a line (mahimahi); a time and a rate",
+        ),
+        (b"[5000, 1500]", "line 1: found no list of periods"),
+        (b"\xff\xfe1\x00\n", "found what is no UTF-16"),
+        (b"\xff\xfe\x00\xd8", "found what is no UTF-16"),
         (b"1\n2\n\n1\n", "line 4: found 1 after 2; accepted: milliseconds that never fall"),
         (b"1\n-2\n", "line 2: found \"-2\"; accepted: a whole number of milliseconds"),
         (b"1\n+2\n", "line 2: found \"+2\""),
@@ -52,7 +73,10 @@ fn files_that_are_no_trace_are_refused_in_one_line_that_says_where() {
             "line 2: found \"4294967296\"; accepted: a whole number of milliseconds, up to 4294967295",
         ),
         (b"0\n0\n", "line 2: found 0 at the end; accepted: a last millisecond above 0"),
-        (b"1 2 3\n", "line 1: found 3 columns; accepted: 1 (milliseconds) or 2 (time, rate)"),
+        (
+            b"1 2 3\n",
+            "line 1: found \"1 2 3\"; accepted: whole milliseconds, one a line (mahimahi); a time and",
+        ),
         (b"0s 1mbit\n1s\n", "line 2: found \"1s\"; accepted: a time and a rate"),
         (b"0 1\n", "line 1: found \"1\"; accepted: a rate with its unit"),
         (b"0.5 1mbit\n", "line 1: found \"0.5\"; accepted: a time with its unit"),

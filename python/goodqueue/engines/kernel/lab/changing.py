@@ -3,6 +3,7 @@
 import subprocess
 from dataclasses import dataclass
 
+from . import tc
 from .cards import cards
 from .chain import Does, Node, Step, nodes
 from .commands import TOWARDS, Words, at_rate
@@ -84,9 +85,12 @@ class Changers:
         except BrokenPipeError:
             self.finish()
 
-    def finish(self) -> None:
-        """End the processes. Raises LabError if ``tc`` refused a command."""
+    def finish(self) -> list[str]:
+        """End the processes, and return what ``tc`` said. Raises LabError if ``tc`` refused a command."""
+        heard = []
         for process in self._waiting.values():
             _, text = process.communicate()
-            if process.returncode != 0 or text:
-                raise LabError(f"tc: a change was refused: {'; '.join(text.split(chr(10))).strip('; ')}")
+            if process.returncode != 0:
+                raise LabError(f"tc: a change was refused: {'; '.join(tc.said(text))}")
+            heard += tc.said(text)
+        return heard

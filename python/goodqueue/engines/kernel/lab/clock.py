@@ -1,7 +1,9 @@
 """The run's clock: when the run began, by the clock for scheduling and by the clock that stamps captures."""
 
+import os
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 
 def nanoseconds(seconds: float) -> int:
@@ -33,3 +35,21 @@ class Clock:
     def now(self) -> float:
         """Return the seconds since the run began."""
         return (time.monotonic_ns() - self.monotonic_ns) / 1e9
+
+
+class Idle:
+    """How long this system's processors have been idle since now."""
+
+    def __init__(self, clock: Clock) -> None:
+        """Begin to count."""
+        self._clock, self._since, self._before = clock, clock.now(), _idle_s()
+
+    def share(self) -> float:
+        """Return the share of the time since the beginning."""
+        return (_idle_s() - self._before) / (self._clock.now() - self._since)
+
+
+def _idle_s() -> float:
+    """Return how long all processors together have been idle, the fourth number of proc(5)'s ``cpu``."""
+    words = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=5)
+    return int(words[4]) / os.sysconf("SC_CLK_TCK")

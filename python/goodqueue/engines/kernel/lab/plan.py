@@ -34,6 +34,8 @@ class Shaper:
     """In the order of time."""
     queues: int = 1
     """The transmit queues of the device."""
+    most_bps: int | None = None
+    """The most that `tc` lets through at the start of the run, if it shapes to a rate of its own."""
 
     def rates(self) -> list[tuple[float, int]]:
         """Return the link's rates, each with the time from which it holds. The first is the rate at the start."""
@@ -42,8 +44,10 @@ class Shaper:
 
     @property
     def fastest_bps(self) -> int:
-        """The highest of the link's rates."""
-        return max(rate for _, rate in self.rates())
+        """The highest rate at which packets can leave: the link's own, or the disciplines' if that is less."""
+        rate_bps = max(rate for _, rate in self.rates())
+        is_fixed = self.most_bps is not None and not any(change.tc for change in self.changes)
+        return min(rate_bps, self.most_bps or rate_bps) if is_fixed else rate_bps
 
     @staticmethod
     def of(data: dict[str, Any]) -> "Shaper":

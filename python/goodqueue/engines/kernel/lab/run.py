@@ -14,7 +14,7 @@ from .addresses import SIDES
 from .capture import Capture
 from .cards import captured, cards
 from .chain import measured
-from .clock import Clock
+from .clock import Clock, Idle
 from .commands import TOWARDS
 from .errors import LabError
 from .hosts import Hosts
@@ -44,7 +44,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
     with tempfile.TemporaryDirectory(dir=folder) as tables:  # the next run clears the folder if this one is killed
         distributions.write(plan, Path(tables))
-        spaces = build(plan)
+        heard: list[str] = []
+        spaces = build(plan, heard)
     own_path = _own_path(plan, spaces)
     captures = {}
     for space, device in captured(plan):
@@ -70,9 +71,11 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         until(0.0)
         own_path.start(clock)
     until(plan.warmup_s)
+    idle = Idle(clock)
     queues.read()
     before = _netstat(spaces)
     until(plan.duration_s)
+    idle_share = idle.share()
     queues.read()
     after = _netstat(spaces)
     if own_path is not None:
@@ -83,7 +86,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     flows = hosts.results()
     if own_path is not None:
         own_path.stop()
-    changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
+    heard += changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
@@ -92,7 +95,9 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     result = {
         "kernel": f"{os.uname().release} {os.uname().version}",
         "tc": tc.version() if own_path is None else None,
+        "tc_said": list(dict.fromkeys(heard)),
         "start_ns": clock.realtime_ns,
+        "idle_share": idle_share,
         "sysctls": _switches(spaces["server"]),
         "qdisc_stats": queues.bottleneck,
         "hop_stats": queues.hops,

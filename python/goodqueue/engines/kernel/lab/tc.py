@@ -1,30 +1,57 @@
 """The program ``tc``: it takes the words of an operator's qdisc line, and its counters are what operators read."""
 
-import json
 import subprocess
 from typing import Any
 
+from . import loose_json
 from .commands import Words
 from .errors import LabError
 
+EACH_HAS = ("packets", "drops", "qlen")
+"""The counters of each discipline that are compared with the captures."""
 
-def batch(lines: list[Words]) -> None:
-    """Run the commands ``lines`` with ``tc`` in this network namespace."""
+
+def batch(lines: list[Words]) -> list[str]:
+    """Run the commands ``lines`` with ``tc`` in this network namespace.
+
+    Return what ``tc`` said about them, such as the kernel's warnings. Raises LabError if it did not run all of them.
+    """
     if not lines:
-        return
+        return []
     text = "".join(" ".join(words) + "\n" for words in lines)
     done = _tc("-batch", "-", text=text)
-    if done.returncode != 0 or done.stderr:
+    if done.returncode != 0:
         raise LabError(f"tc: {_last_words(done.stderr, lines)}")
+    return said(done.stderr)
 
 
-def counters(device: str, handle: str | None = None) -> Any:
+def said(stderr: str) -> list[str]:
+    """Return the lines of ``stderr``, each once."""
+    return list(dict.fromkeys(line.strip() for line in stderr.splitlines() if line.strip()))
+
+
+def counters(device: str, handle: str | None = None) -> list[dict[str, Any]]:
     """Return the disciplines of ``device`` and their counters, as ``tc -s -j`` has them: all, or ``handle`` alone."""
     only = [] if handle is None else ["handle", handle]
     done = _tc("-s", "-j", "qdisc", "show", "dev", device, *only)
     if done.returncode != 0:
-        raise LabError(f"tc: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+        raise LabError(f"tc: {'; '.join(said(done.stderr)) or f'status {done.returncode}'}")
+    return disciplines(done.stdout)
+
+
+def disciplines(shown: str) -> list[dict[str, Any]]:
+    """Return the disciplines that ``tc -s -j qdisc show`` has ``shown``, each with the counters that all have."""
+    entries = loose_json.read(shown)
+    whole = [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
+    if not whole or not all(isinstance(entry.get("handle"), str) for entry in whole):
+        raise LabError(
+            f"tc -s -j qdisc show: found {shown.strip()[:60]!r}; accepted: a list of disciplines with handles"
+        )
+    for entry in whole:
+        if lacking := [name for name in EACH_HAS if not isinstance(entry.get(name), int)]:
+            what = f"no {' and no '.join(lacking)} of {entry.get('kind')} {entry['handle']}"
+            raise LabError(f"tc -s -j qdisc show: found {what}; accepted: a number")
+    return whole
 
 
 def version() -> str:
@@ -34,9 +61,8 @@ def version() -> str:
 
 def _last_words(stderr: str, lines: list[Words]) -> str:
     """Return tc's error message and the line with the error. tc gives the line's number (``Command failed -:3``)."""
-    stderr_lines = [line for line in stderr.splitlines() if line.strip()]
-    failed = [line.rpartition(":")[2] for line in stderr_lines if line.startswith("Command failed")]
-    complaint = "; ".join(line for line in stderr_lines if not line.startswith("Command failed"))
+    failed = [line.rpartition(":")[2] for line in said(stderr) if line.startswith("Command failed")]
+    complaint = "; ".join(line for line in said(stderr) if not line.startswith(("Command failed", "Warning:")))
     if failed and failed[0].isdigit():
         return f"{complaint} in: {' '.join(lines[int(failed[0]) - 1])}"
     return complaint

@@ -68,8 +68,11 @@ class Interface:
     """The side of the path that lies behind the interface."""
 
 
-def build(plan: Plan) -> dict[str, Namespace]:
-    """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here."""
+def build(plan: Plan, heard: list[str]) -> dict[str, Namespace]:
+    """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here.
+
+    What ``tc`` says meanwhile is appended to ``heard``.
+    """
     row = nodes(plan)
     wires = [card.wire for card in cards(plan) if card.stack.link]
     spaces = {name: Namespace() for name in (*(node.name for node in row), *wires)}
@@ -92,9 +95,9 @@ def build(plan: Plan) -> dict[str, Namespace]:
     for node in row:
         with spaces[node.name].entered():
             for step in node.steps:
-                tc.batch(commands.step(node.device(commands.TOWARDS[step.direction]), step, plan))
+                heard += tc.batch(commands.step(node.device(commands.TOWARDS[step.direction]), step, plan))
     for card in cards(plan):
-        _insert(card, spaces, plan)
+        _insert(card, spaces, plan, heard)
     return spaces
 
 
@@ -121,11 +124,14 @@ def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface, plan
         ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer, **queues)
 
 
-def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan) -> None:
+def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan, heard: list[str]) -> None:
     """Add the devices of ``card``, and let what its hosts send leave through it."""
     side = card.stack.side
     (other,) = set(SIDES) - {side}
-    below, beside = _below(card, other, plan) if card.stack.link is None else _interface(card, other, spaces, plan)
+    if card.stack.link is None:
+        below, beside = _below(card, other, plan)
+    else:
+        below, beside = _interface(card, other, spaces, plan, heard)
     interface = Interface(side, card.name, _mac(card, 0), other)
     with spaces[below.space].entered(), IPRoute() as ip:
         (index,) = ip.link_lookup(ifname=below.name)
@@ -159,7 +165,9 @@ def _below(card: Card, other: str, plan: Plan) -> tuple[Interface, Interface]:
     return ends if other == "client" else ends[::-1]
 
 
-def _interface(card: Card, other: str, spaces: dict[str, Namespace], plan: Plan) -> tuple[Interface, Interface]:
+def _interface(
+    card: Card, other: str, spaces: dict[str, Namespace], plan: Plan, heard: list[str]
+) -> tuple[Interface, Interface]:
     """Make the interface of ``card`` and its wire to the node beside. Return the interface, and what it sends to."""
     assert card.stack.link is not None
     places = ((card.stack.side, card.out), (card.wire, "in"), (card.wire, "out"), (card.beside.name, card.arriving))
@@ -172,9 +180,9 @@ def _interface(card: Card, other: str, spaces: dict[str, Namespace], plan: Plan)
         _raise(spaces, interface, plan)
     bring_up(spaces, leaving, arriving.mac, plan)
     with spaces[out.space].entered():
-        tc.batch(commands.link(out.name, card.stack.link, ["root"]))
+        heard += tc.batch(commands.link(out.name, card.stack.link, ["root"]))
     with spaces[leaving.space].entered():
-        tc.batch([commands.transmission(leaving.name, card.stack.link.rate_bps, ["root"])])
+        heard += tc.batch([commands.transmission(leaving.name, card.stack.link.rate_bps, ["root"])])
     return out, entry
 
 
