@@ -46,7 +46,7 @@ pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
 pub(crate) use plan::Change;
-pub use plan::Plan;
+pub use plan::{Plan, Tried, tried};
 pub use possible::{Possible, notes_on_filters};
 
 use crate::packet::Packet;

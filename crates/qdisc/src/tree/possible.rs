@@ -68,19 +68,19 @@ const MOST: usize = 20_000_000;
 pub fn notes_on_filters(args: &Args, packets: &[Possible]) -> Vec<String> {
     let Some(plan) = args.plan() else { return Vec::new() };
     let packets: BTreeSet<_> = packets.iter().copied().collect();
-    let filters: Vec<_> = plan.filters().collect();
+    let filters = plan.filters();
     if filters.len().saturating_mul(packets.len()) > MOST {
-        return plan.notes().to_vec();
+        return plan.notes();
     }
     let may_match = |rule: &Rule, words: &[usize]| {
         let fits = |bits| packets.iter().any(|packet| packet.may_fit(bits, words.iter().copied()));
         rule.any_of.iter().any(fits)
     };
     let all: Vec<usize> = (0..WORDS).collect();
-    let (mut notes, mut of_ipv6) = (plan.notes().to_vec(), 0);
+    let (mut notes, mut of_ipv6) = (plan.notes(), 0);
     for filter in filters {
         let rule = &filter.rule;
-        if filter.has_note || rule.any_of.is_empty() || may_match(rule, &all) {
+        if filter.has_note() || rule.any_of.is_empty() || may_match(rule, &all) {
             continue;
         }
         let protocol = rule.any_of[0].1[PROTOCOLS] >> 16;

@@ -5,7 +5,8 @@
 //! that fit the protocols, and the others match everything.
 
 use super::{
-    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse, u32::prefix6,
+    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse,
+    u32::prefix6,
 };
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::{FLAGS, PORTS, PROTOCOLS, SOURCE};
@@ -57,7 +58,7 @@ struct Sent {
 
 /// Returns a refusal by `tc` of the value of a word.
 fn illegal(word: &str, text: &str, accepted: &str) -> String {
-    by("tc", &format!("{word} {text:?}"), accepted, &format!("Illegal {word:?}"))
+    by_tc(&format!("{word} {text:?}"), accepted, &format!("Illegal {word:?}"))
 }
 
 /// Reads a number of at most `most` in a base.
@@ -98,8 +99,8 @@ impl Sent {
                     return Err(illegal(word, text, accepted));
                 }
                 if matches!(text, "any" | "default" | "all") {
-                    let said = "\"Numerical result out of range\"";
-                    return Err(by("Linux", &found, "an address, or flower without it", said));
+                    let said = "Numerical result out of range";
+                    return Err(by_linux(&found, "an address, or flower without it", said));
                 }
                 let (read, family, accepted) = match protocol {
                     IPV6 => {
@@ -122,7 +123,7 @@ impl Sent {
                     }
                 };
                 let said = format!("{family} prefix is expected rather than {text:?}");
-                self.addresses[side] = Some(read.ok_or_else(|| by("tc", &found, accepted, &said))?);
+                self.addresses[side] = Some(read.ok_or_else(|| by_tc(&found, accepted, &said))?);
             }
             "ip_tos" | "ip_ttl" => {
                 // `flower_parse_ip_tos_ttl`: decimal if it can be, otherwise hexadecimal. The mask is hexadecimal.
@@ -158,8 +159,15 @@ impl Sent {
         if !matches!(protocol, IP | IPV6) {
             return Err(refused("protocol ip or ipv6 in front of flower"));
         }
-        let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1)];
-        let named = names.iter().find(|(name, _)| name.starts_with(text)).map(|(_, number)| *number);
+        let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1), ("icmpv6", 58)];
+        // `tc` takes each ICMP with its own protocol alone, and a beginning of both names is the first.
+        let is_here = |number: u8| match number {
+            1 => protocol == IP,
+            58 => protocol == IPV6 && text.len() > 4,
+            _ => true,
+        };
+        let begins = |(name, number): &&(&str, u8)| name.starts_with(text) && is_here(*number);
+        let named = names.iter().find(begins).map(|(_, number)| *number);
         let number = named.or_else(|| within(16, text, 0xff).map(|number| number as u8));
         let number = number.ok_or_else(|| refused("tcp, udp, icmp, sctp, or a hexadecimal number"))?;
         if is_ambiguous(text) {
@@ -191,7 +199,7 @@ impl Sent {
             let (first, last) = port(first).zip(port(last)).ok_or_else(refused)?;
             if last <= first {
                 let said = "max value should be greater than min value";
-                return Err(by("tc", &format!("{word} {text:?}"), "a range as 1000-2000", said));
+                return Err(by_tc(&format!("{word} {text:?}"), "a range as 1000-2000", said));
             }
             self.ranges[side] = Some((first, last));
         } else {
@@ -329,5 +337,5 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
     }
     let key = sent.key(protocol, notes);
     let rule = Rule { any_of: key.any_of(), target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
-    Ok(Filter { rule, identity: Some(key.identity()), mask: key.mask() })
+    Ok(Filter { identity: key.identity(), mask: key.mask(), ..Filter::of(rule) })
 }

@@ -4,10 +4,12 @@
 //! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
 //! so they compare bytes of the IP header.
 
-use super::{ADDRESS, ADDRESS_OF_IPV6, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
+use super::{
+    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse,
+};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::MARK;
-use crate::tree::id::Id;
+use crate::tree::id::{Id, strtoul};
 use crate::tree::words::{Line, hexadecimal, number};
 use alloc::format;
 use alloc::string::String;
@@ -41,7 +43,7 @@ struct Selector {
 }
 
 fn illegal(found: &str, accepted: &str) -> String {
-    by("tc", found, accepted, "Illegal \"match\"")
+    by_tc(found, accepted, "Illegal \"match\"")
 }
 
 impl Selector {
@@ -55,12 +57,11 @@ impl Selector {
         if bytes == 4 && within != 0 {
             return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
         }
-        // Behind that, only IPv4 has anything in `protocol all`, and no address of IPv6 stands there.
-        let is_of_ipv6 = self.protocol == IPV6 || self.has_ip6 && self.protocol != IP;
-        let visible = if is_of_ipv6 { VISIBLE_OF_IPV6 } else { VISIBLE };
-        if offset.saturating_add(bytes) > visible {
+        // No packet of IPv4 has an address of IPv6 there, if the filter sees both.
+        let is_of_ipv4 = self.protocol == IP || matches!(self.protocol, ALL | 0) && !self.has_ip6;
+        if is_of_ipv4 && offset.saturating_add(bytes) > VISIBLE {
             return Err(format!(
-                "found {bytes} bytes at {offset}; accepted: the first {visible} bytes of the IP packet"
+                "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
             ));
         }
         let shift = match (bytes, within) {
@@ -201,8 +202,7 @@ impl Selector {
         let (value, mask) = (number(line.value("mark")?)?, number(line.value("mark")?)?);
         if line.peek().is_none() {
             let accepted = "flowid and a class behind it";
-            return Err(by(
-                "tc",
+            return Err(by_tc(
                 "\"match mark\" as the last words",
                 accepted,
                 "Command line is not complete. Try option \"help\"",
@@ -210,7 +210,7 @@ impl Selector {
         }
         if value & mask != value {
             let said = "Illegal \"mark\" (impossible combination)";
-            return Err(by("tc", &format!("mark {value:#x} {mask:#x}"), "a value within its mask", said));
+            return Err(by_tc(&format!("mark {value:#x} {mask:#x}"), "a value within its mask", said));
         }
         if self.mark.is_some_and(|known| known != (value, mask)) {
             notes.push(format!(
@@ -220,6 +220,22 @@ impl Selector {
         self.mark = Some((value, mask));
         Ok(())
     }
+}
+
+/// Reads the handle of a filter: table, bucket and number (`get_u32_handle`). `None`: `tc` refuses it.
+pub(super) fn handle_of(text: &str) -> Option<u32> {
+    if !text.contains(':') {
+        return text.starts_with("0x").then(|| hexadecimal(text).ok()).flatten();
+    }
+    let mut parts = text.split(':');
+    let mut part = |most: u64| match parts.next() {
+        None | Some("") => Some(0),
+        Some(text) => match strtoul(text) {
+            (Some(number), "") if number < most => Some(number as u32),
+            _ => None,
+        },
+    };
+    Some(part(0x1000)? << 20 | part(0x100)? << 12 | part(0x1000)?)
 }
 
 /// Reads an IPv6 address with the length of its prefix. `None`: `tc` refuses it.
@@ -249,18 +265,20 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
         }
     }
     if !is_empty && !selector.has_match {
-        return Err(by(
-            "Linux",
-            "u32 without match",
-            "match and what it compares",
-            "\"Selector not specified\"",
-        ));
+        let linux = "cls_u32: Selector not specified.";
+        return Err(by_linux("u32 without match", "match and what it compares", linux));
     }
     if target.is_none() {
         notes.push("\"u32\" without flowid chooses no class on Linux; accepted: flowid and a class".into());
     }
-    let bits = selector.bits().filter(|_| target.is_some());
+    let is_hidden = selector.keys.iter().any(|key| key.word >= VISIBLE_OF_IPV6 / 4);
+    if is_hidden && protocol == IPV6 {
+        notes.push(format!(
+            "\"u32\" compares bytes behind the first {VISIBLE_OF_IPV6} of a packet of IPv6, and matches none here"
+        ));
+    }
+    let bits = if is_hidden { None } else { selector.bits() }.filter(|_| target.is_some());
     let any_of = bits.map_or_else(Vec::new, |bits| vec![(bits.mask, bits.value)]);
     let rule = Rule { any_of, target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
-    Ok(Filter { rule, identity: None, mask: Vec::new() })
+    Ok(Filter::of(rule))
 }
