@@ -157,8 +157,8 @@ class Bottleneck:
         data: bytes,
         *,
         ecn: str = "not-ect",
-        dscp: int = 0,
-        flow: int = 0,
+        dscp: int | None = None,
+        flow: int | None = None,
         now: float | None = None,
     ) -> None: ...
     def receive(self, until: float) -> Datagram | None: ...

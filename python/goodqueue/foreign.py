@@ -69,7 +69,8 @@ def running(blame: Callable[[BaseException], UserError | None]) -> Iterator[None
             _streams = sys.stdout, sys.stderr
         _within += 1
     try:
-        yield
+        with interrupts.in_code():
+            yield
     except BaseException as error:
         if interrupts.ours(error) or (blamed := blame(error)) is None:
             raise

@@ -19,6 +19,7 @@ from _thread import start_new_thread
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 GRACE_S = 5.0
 """The time in seconds that cleaning up may take before another signal ends the process."""
@@ -43,6 +44,15 @@ _first: tuple[int, float] | None = None
 
 _watched: int | None = None
 """The descriptor to which a 0 is written as long as Python runs after a signal."""
+
+_reported: set[str] = set()
+"""The lines that `_unraisable` has printed."""
+
+_code_since: float | None = None
+"""Since when the main thread is in the code of a file, by `time.monotonic`."""
+
+_gave_up = False
+"""Whether a thread is stuck in the code of a file, and the process ends without it."""
 
 _holders = 0
 """How many blocks of `held` this process is within."""
@@ -92,6 +102,36 @@ def held() -> Iterator[None]:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@contextmanager
+def in_code() -> Iterator[None]:
+    """Note that the code of a file runs in this block. After a signal it may take `GRACE_S` at most."""
+    global _code_since  # noqa: PLW0603
+    if _code_since is not None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _code_since = time.monotonic()
+    try:
+        yield
+    finally:
+        _code_since = None
+
+
+def give_up() -> None:
+    """Let `leave` end the process without its other threads, one of which does not end."""
+    global _gave_up  # noqa: PLW0603
+    _gave_up = True
+
+
+def leave(status: int) -> NoReturn:
+    """Exit with ``status``."""
+    if _gave_up:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
 def ours(error: BaseException) -> bool:
     """Return whether ``error`` is the exception of a signal, and was not raised by the code of a file itself."""
     interrupted = isinstance(error, KeyboardInterrupt) and (_first is not None or not _answers)
@@ -103,8 +143,9 @@ def end_if_stuck() -> None:
 
     Python handles a signal between two of its own instructions. Code in C that never returns has none, such as
     ``sum(iter(int, 1))`` in a discipline's class. It may begin before the signal is handled, or, in another thread,
-    after that. A thread that needs no Python ends the process then. Drafts of files stay, until the next command that
-    writes into their folder.
+    after that. A thread that needs no Python ends the process then. The process also ends if a file's code keeps the
+    main thread for `GRACE_S` after a signal, since it swallows the exception. Drafts of files stay, until the next
+    command that writes into their folder.
     """
     if _answers and threading.current_thread() is threading.main_thread() and os.name == "posix":
         from goodqueue._goodqueue import watch_signals
@@ -114,6 +155,8 @@ def end_if_stuck() -> None:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         try:
             _watched = watch_signals(GRACE_S, LINE)
+        except OSError:  # no thread can be started: then what is stuck needs kill -9
+            return
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         signal.set_wakeup_fd(_watched, warn_on_full_buffer=False)
@@ -124,17 +167,38 @@ def _exception(number: int) -> BaseException:
 
 
 def _unraisable(raised: "sys.UnraisableHookArgs") -> None:
-    """Report an exception that Python can only report, except a signal's, which `check` raises again."""
-    if not (isinstance(raised.exc_value, (KeyboardInterrupt, TerminatedError)) and _first is not None):
-        sys.__unraisablehook__(raised)
+    """Report an exception that Python can only report, except a signal's, which `check` raises again.
+
+    That is one of a ``__del__``, for example of a file's class. It is one line, once, however many objects raise it.
+    """
+    if isinstance(raised.exc_value, (KeyboardInterrupt, TerminatedError)) and _first is not None:
+        return
+    trace = raised.exc_traceback
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}: " if trace is not None else ""
+    what = " ".join(f"{raised.exc_type.__name__}: {raised.exc_value}".split())
+    line = f"goodqueue: {where}ignored, since Python calls this when it likes: {what}"
+    if line not in _reported and sys.stderr is not None:
+        _reported.add(line)
+        print(line, file=sys.stderr)
 
 
 def _beat(descriptor: int) -> None:
-    """Tell the thread of `end_if_stuck` for ever that Python runs."""
+    """Tell the thread of `end_if_stuck` for ever that Python runs. End the process if only a file's code runs."""
     while True:
         with suppress(OSError):
             os.write(descriptor, b"\0")
+        since = _code_since
+        if _first is not None and since is not None and time.monotonic() - max(since, _first[1]) >= GRACE_S:
+            _end_at_once(_first[0])
         time.sleep(GRACE_S / 5)
+
+
+def _end_at_once(number: int) -> NoReturn:
+    if number == signal.SIGINT:
+        os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{LINE}\n".encode())
+    os._exit(128 + number)
 
 
 def _came(number: int, frame: FrameType | None) -> None:
@@ -145,10 +209,9 @@ def _came(number: int, frame: FrameType | None) -> None:
         _first = number, now
         if _watched is not None:
             # A thread of `threading` would need a lock, which the code that is interrupted here may hold.
-            start_new_thread(_beat, (_watched,))
+            with suppress(RuntimeError):  # no thread can be started: the process has GRACE_S to end
+                start_new_thread(_beat, (_watched,))
         if not _holders:
             raise _exception(number)
     elif now - _first[1] >= GRACE_S:
-        if number == signal.SIGINT:
-            os.write(sys.__stderr__.fileno() if sys.__stderr__ else 2, f"{LINE}\n".encode())
-        os._exit(128 + number)
+        _end_at_once(number)

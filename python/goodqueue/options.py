@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.errors import Option, Part, UserError, quoted, worded
+from goodqueue.files import inputs
 
 MOST = 2**63 - 1
 """The largest whole number of an option."""
@@ -56,7 +57,9 @@ def flag(option: Option, value: Any) -> bool | None:
 def whole(option: Option, value: Any, least: int, most: int = MOST) -> int:
     """Return ``value``, a whole number within bounds or its text. Raises UserError."""
     try:
-        number = int(value) if isinstance(value, str) else value
+        number = value
+        if isinstance(value, str):
+            number = int(value) if value.isascii() and "_" not in value else None
     except ValueError:
         number = None
     if not isinstance(number, int) or isinstance(number, bool) or not least <= number <= most:
@@ -69,7 +72,7 @@ def whole(option: Option, value: Any, least: int, most: int = MOST) -> int:
 def number(option: Option, value: Any) -> float:
     """Return ``value``, a number or its text. Raises UserError."""
     try:
-        return float(value)
+        return inputs.number(value) if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
         raise UserError(option, f"found {quoted(value)}; accepted: a number, as 1.1") from None
 
@@ -82,7 +85,7 @@ def whole_from(least: int, most: int = MOST) -> Read:
 def bdps(option: Option, value: Any) -> dict[str, float]:
     """Return the scenario's ``buffer`` for ``2bdp``, ``0.5bdp`` or a number. Raises UserError."""
     try:
-        bdp = float(str(value).strip().lower().removesuffix("bdp").strip())
+        bdp = inputs.number(str(value).strip().lower().removesuffix("bdp").strip())
     except ValueError:
         bdp = math.nan
     if not 0 < bdp < math.inf:

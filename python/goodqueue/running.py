@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
-from goodqueue import endpoints, interrupts
+from goodqueue import endpoints, interrupts, threads
 from goodqueue.capture import Trace
 from goodqueue.capture import check as check_traced
 from goodqueue.errors import Option, UserError, warn
@@ -104,60 +104,58 @@ def each(
 
     With ``failed``, a failed run is reported there, and the others continue.
     """
-    from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-
     shares = [0.0] * len(scenarios)
     stop = threading.Event()
-    under_way: set[int] = set()
+    under_way: dict[int, int] = {}
 
-    def work(index: int, scenario: Scenario) -> str:
+    def work(index: int) -> str:
         def note(share: float) -> None:
             shares[index] = share
 
-        under_way.add(index)
+        under_way[index] = threading.get_ident()
         try:
             if stop.is_set():
                 raise StoppedError
-            return (engine or simulate)(scenario, note, stop)
+            return (engine or simulate)(scenarios[index], note, stop)
         finally:
-            under_way.discard(index)
+            del under_way[index]
 
-    pool = ThreadPoolExecutor(max_workers=workers or cores())
-    try:  # from here on, since a run may be under way before all are submitted
-        # Its waits take locks that the workers take, too.
-        with interrupts.held():
-            futures = {pool.submit(work, index, scenario): index for index, scenario in enumerate(scenarios)}
-            while futures:
-                done, _ = wait(futures, timeout=0.1, return_when=FIRST_COMPLETED)
-                interrupts.check()
-                if progress:
-                    progress(sum(shares) / len(shares))
-                for future in sorted(done, key=futures.__getitem__):
-                    index = futures.pop(future)
-                    if failed and (error := future.exception()):
-                        shares[index] = 1.0
-                        failed(index, error)
-                    else:
-                        finished(index, future.result())
-            pool.shutdown()
+    def tell(index: int, error: BaseException) -> None:
+        if failed is None:
+            raise error
+        shares[index] = 1.0
+        failed(index, error)
+
+    def look() -> None:
+        if progress:
+            progress(sum(shares) / len(shares))
+
+    try:
+        threads.share(len(scenarios), work, finished, tell, number=workers or cores(), stop=stop, look=look)
     except BaseException:
-        stop.set()
-        pool.shutdown(wait=False, cancel_futures=True)
         _end(under_way)
         raise
 
 
-def _end(under_way: set[int]) -> None:
-    """Wait until runs that were told to stop have done so. Interrupt those that are stuck in a discipline's Python."""
-    waited = 0.0
+def _end(under_way: dict[int, int]) -> None:
+    """Wait until the runs that threads have ``under_way`` have stopped, as they were told.
+
+    Those that are stuck in a discipline's Python are interrupted. Those that even then stay there, since they sleep or
+    are in C, are given up.
+    """
+    began = interrupted = time.monotonic()
     while under_way:
         time.sleep(SLICE_S)
-        waited += SLICE_S
-        if waited > STUCK_S:
-            waited = 0.0
-            with _in_python_lock:
-                for thread in _in_python:
-                    _raise_in(thread)
+        now = time.monotonic()
+        if now - interrupted <= STUCK_S:
+            continue
+        interrupted = now
+        with _in_python_lock:
+            if now - began >= interrupts.GRACE_S and _in_python.issuperset(under_way.values()):
+                interrupts.give_up()
+                return
+            for thread in _in_python:
+                _raise_in(thread)
 
 
 def _raise_in(thread: int) -> None:

@@ -1,5 +1,6 @@
 """``gq.Bottleneck``: the path for endpoints in Python, and what it says of wrong use."""
 
+import builtins
 import json
 import subprocess
 import sys
@@ -87,6 +88,12 @@ def test_a_datagram_keeps_its_bytes_and_marks() -> None:
         (lambda path: path.send("down", b"x", ecn="ect"), 'ecn: found "ect"; accepted: not-ect, ect1, ect0, ce'),
         (lambda path: path.send("down", b"x", dscp=300), "dscp: found 300; accepted: 0 to 63"),
         (lambda path: path.send("down", b"x", flow=3), "flow: found the number 3; accepted: 0 to 0"),
+        (
+            lambda path: path.send("down", b"x", dscp=10**30),
+            "dscp: found 1000000000000000000000000000000; accepted: 0 to",
+        ),
+        (lambda path: path.send("down", b"x", flow=-1), "flow: found -1; accepted: a flow's number, from 0 on"),
+        (lambda path: gq.Bottleneck(None), "scenario: found null; accepted: a file's path, or a dict"),  # type: ignore[arg-type]
         (lambda path: path.flow("mine"), 'flow: found "mine"; accepted: outside/0'),
         (lambda path: path.receive(until=float("nan")), "until: found NaN; accepted: seconds since the run began"),
     ],
@@ -100,6 +107,32 @@ def test_a_mistake_is_one_line_and_the_run_goes_on(call: Callable[[Bottleneck], 
     found = path.receive(until=1.0)
     assert found is not None
     assert found.data == b"first"
+
+
+def test_no_event_is_named_beyond_the_end() -> None:
+    """A loop that waits for each next event was endless: time does not go beyond the end."""
+    path = gq.Bottleneck(CABLE | {"traffic": [{"kind": "bulk"}]})
+    path.receive(until=path.duration)
+    assert path.next_time() is None
+
+
+def test_a_call_beside_anothers_is_one_line(here: Path) -> None:
+    Path("reenters.py").write_text(
+        "class Fifo:\n"
+        "    def __init__(self, link): pass\n"
+        "    def enqueue(self, now, packet, queue):\n"
+        "        import builtins\n"
+        "        builtins.path.receive(until=1.0)\n"
+        "    def dequeue(self, now, queue): return queue.pop()\n",
+        encoding="utf-8",
+    )
+    path = gq.Bottleneck(CABLE, bottleneck__qdisc="./reenters.py:Fifo")
+    builtins.path = path  # type: ignore[attr-defined]
+    try:
+        with pytest.raises(gq.UserError, match="another call uses this path; accepted: one at a time"):
+            path.send("down", b"x")
+    finally:
+        del builtins.path  # type: ignore[attr-defined]
 
 
 def test_a_scenario_is_refused_by_its_key() -> None:

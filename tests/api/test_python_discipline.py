@@ -216,6 +216,11 @@ REFUSED = {
     "no value": (FIFO, "./mine.py:Fifo limit", "limit: no value"),
     "twice": (FIFO, "./mine.py:Fifo limit 1 limit 2", "limit: given twice"),
     "an __init__ that raises": (FIFO.replace("= limit", "= 1 / limit"), "./mine.py:Fifo limit 0", "mine.py:4: ZeroDiv"),
+    "an async method": (
+        FIFO.replace("def dequeue", "async def dequeue"),
+        "./mine.py:Fifo",
+        "Fifo.dequeue is an async def, whose call does nothing yet; accepted: a plain def",
+    ),
     "no link": ("class Fifo:\n    enqueue = dequeue = print", "./mine.py:Fifo", "__init__ takes no link"),
 }
 

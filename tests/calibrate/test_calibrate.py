@@ -65,6 +65,8 @@ def test_words_of_one_kind_add_up_and_narrow_the_others_down() -> None:
     assert [cell.id for cell in chosen] == ["5mbit-20ms/codel", "10mbit-20ms/codel"]
     assert of_these == ["irtt"]
     assert [one.name for one in programs.wanted(of_these)] == ["iperf3", "irtt"], "irtt needs the load of iperf3"
+    with pytest.raises(UserError, match='--only: found "10mbit-40ms"; did you mean "20mbit-40ms"'):
+        cells.pick(cells.load(True), ["10mbit-40ms"], ["iperf3"])  # a path of the whole set alone
     with pytest.raises(UserError, match='--only: found "coddel"; did you mean "codel"'):
         cells.pick(plan, ["coddel"], names)
     with pytest.raises(UserError, match="found no cell that has all of"):

@@ -211,18 +211,19 @@ def test_a_discipline_that_never_returns_from_c_is_ended(here: Path, verb: str, 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_no_lock_stays_held(here: Path, number: signal.Signals) -> None:
-    """A signal between taking the lock of a run's future and the block that releases it.
+    """A signal between taking a lock that a run's thread needs and the block that releases it.
 
     The exception left that lock held. The run's thread waited for it, and the process waited for the thread.
     """
     code = (
-        "import os, sys\n"
-        "from concurrent.futures import _base\n"
-        "enter = _base._AcquireFutures.__enter__\n"
+        "import os, sys, threading\n"
+        "enter = threading.Condition.__enter__\n"
         "def slow(self):\n"
-        "    enter(self)\n"
-        f"    os.kill(os.getpid(), {int(number)})\n"
-        "_base._AcquireFutures.__enter__ = slow\n"
+        "    held = enter(self)\n"
+        "    if threading.active_count() > 1 and threading.get_ident() == threading.main_thread().ident:\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "    return held\n"
+        "threading.Condition.__enter__ = slow\n"
         "from goodqueue.cli import main\n"
         "main(['compare', 'codel', '--duration', '60s', '--warmup', '1s'])\n"
     )
@@ -230,15 +231,62 @@ def test_no_lock_stays_held(here: Path, number: signal.Signals) -> None:
         assert ended(process) == (SAID if number == signal.SIGINT else (143, "", ""))
 
 
-def test_a_discipline_that_swallows_it_is_ended_by_another_one(here: Path) -> None:
+def test_a_discipline_that_swallows_it_is_ended_all_the_same(here: Path) -> None:
     Path("endless.py").write_text(ENDLESS.format(caught="BaseException"), encoding="utf-8")
     with hasty("run", "ok.toml", "--set", "bottleneck.qdisc=./endless.py:Endless") as process:
         until(process, "began")
         process.send_signal(signal.SIGINT)
-        time.sleep(HASTE_S + 1.0)
-        assert process.poll() is None
+        assert ended(process) == SAID
+
+
+MANY = """
+class Looping:
+    def __init__(self, connection):
+        pass
+
+    def on_ack(self, ack, window):
+        open("began", "w").close()
+        while True:
+            pass
+
+    def ssthresh(self, congestion):
+        return 2
+"""
+
+
+def test_one_signal_ends_all_flows_that_never_return(here: Path) -> None:
+    """Only the first was interrupted. The next flow's method was called, and ran until the next signal."""
+    Path("many.py").write_text(MANY, encoding="utf-8")
+    sets = ["--set", "traffic.0.cc=./many.py:Looping", "--set", "traffic.0.count=3"]
+    with command("run", "ok.toml", *sets) as process:
+        until(process, "began")
         process.send_signal(signal.SIGINT)
         assert ended(process) == SAID
+
+
+SLEEPY = """
+import time
+
+class Sleepy:
+    def __init__(self, link):
+        pass
+
+    def enqueue(self, now, packet, queue):
+        open("began", "w").close()
+        time.sleep(9999)
+
+    def dequeue(self, now, queue):
+        return queue.pop()
+"""
+
+
+def test_threads_that_sleep_are_given_up(here: Path) -> None:
+    """An exception reaches a thread only at its next instruction, and nothing wakes one that sleeps."""
+    Path("sleepy.py").write_text(SLEEPY, encoding="utf-8")
+    with hasty("compare", "./sleepy.py:Sleepy", "--seeds", "2") as process:
+        until(process, "began")
+        process.send_signal(signal.SIGTERM)
+        assert ended(process) == (143, "", "")
 
 
 @pytest.mark.parametrize("verb", ["compare", "sweep", "run"])
@@ -304,3 +352,16 @@ def test_whoever_has_it_ignored_is_not_interrupted(here: Path) -> None:
         "interrupts.check()\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_exception_that_python_can_only_report_is_one_line(here: Path) -> None:
+    """For example that of a ``__del__``: it was a traceback for each object."""
+    code = (
+        "from goodqueue import interrupts\n"
+        "interrupts.answer()\n"
+        "class Gone:\n"
+        "    def __del__(self): raise OSError('no\\nmore')\n"
+        "for _ in range(3): Gone()\n"
+    )
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stderr == "goodqueue: <string>:4: ignored, since Python calls this when it likes: OSError: no more\n"

@@ -165,6 +165,23 @@ def test_sums_and_means_are_of_the_flows_and_nothing_is_known_before_they_start(
     assert found[choose(rrul_be).flows[late["name"]]][0] is None
 
 
+@pytest.mark.parametrize("early_s", [0.0, 3.0])
+def test_what_was_before_the_test_began_is_left_out(
+    early_s: float, here: Path, goodqueue: Callable[..., Result]
+) -> None:
+    """The first sample is the mean of the time before it: the warm-up was "-0.2s", which nothing reads."""
+    times = [1_500_000_000.0 - early_s + 0.2 * number for number in range(50)]
+    content = data()
+    for name in ("TCP upload::1", "TCP upload::2"):
+        content["raw_values"][name] = [{"t": time, "dur": 0.2, "val": 4.0} for time in times]
+    found = goodqueue("import", written(here, content), "--json")
+    assert found.status == 0, found.err
+    (here / "record.json").write_text(found.out, encoding="utf-8")
+    (record,) = results.records(["record.json"])
+    assert record.record["scenario"]["warmup"] == "0s"
+    assert record.record["flows"][0]["goodput_mbps"] == pytest.approx(4.0)
+
+
 def test_a_ping_stands_at_the_time_at_which_it_came_home() -> None:
     record = simulated([{"kind": "ping", "interval": "500ms", "packet_size": 98}])
     data = json.loads(gzip.decompress(writing.data_file(record, "t", "here")[1]))

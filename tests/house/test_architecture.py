@@ -146,8 +146,8 @@ PACKAGE = ROOT / "python" / "goodqueue"
 
 FLOORS = (
     {"_goodqueue", "errors", "listening"},
-    {"congestion", "examples", "extras", "files", "hops", "interrupts", "traffic"},
-    {"foreign", "options", "record", "settings"},
+    {"congestion", "examples", "files", "hops", "interrupts", "traffic"},
+    {"extras", "foreign", "options", "record", "settings", "threads"},
     {"scenario"},
     {"capture", "endpoints", "measures", "qdisc"},
     {"running"},

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from goodqueue import running
 from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.files.libreqos import devices
@@ -191,3 +192,73 @@ def test_headings_are_needed(tmp_path: Path) -> None:
         UserError, match=r"a.csv:1: found the headings .a, b. …, without Circuit ID; accepted: a file as"
     ):
         devices.read(tmp_path / "a.csv", None, {})
+
+
+@pytest.mark.parametrize("rate", ["1_0", "١٠"])
+def test_a_rate_is_a_number_as_others_read_it(tmp_path: Path, rate: str) -> None:
+    """Python reads both as 10."""
+    file = written(tmp_path, [ROWS[3].replace("1,1,100,100", f"1,1,{rate},100")])
+    with pytest.raises(UserError, match="Download Max Mbps: found"):
+        loads.from_file(file)
+
+
+def test_a_node_has_a_name(tmp_path: Path) -> None:
+    """The node "" would be the link."""
+    site = {"downloadBandwidthMbps": 60, "uploadBandwidthMbps": 20}
+    with pytest.raises(UserError, match='found a node called ""; accepted: a name'):
+        loads.from_file(written(tmp_path, ROWS, {"": site}))
+
+
+def test_more_circuits_than_classes_are_refused_as_they_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million circuits took more than 4 GB before the core counted them."""
+    file = written(tmp_path, ROWS)
+    monkeypatch.setattr(devices, "MOST_CLASSES", 3)
+    with pytest.raises(UserError, match=r"csv:5: found more than 2 circuits; accepted: 3 with the nodes"):
+        loads.from_file(file)
+
+
+SUBSCRIBER = {"name": "a", "down": "5mbit", "up": "5mbit", "traffic": "none"}
+LINK = {
+    "duration": "1s",
+    "bottleneck": {"rate": "100mbit", "qdisc": "fq_codel"},
+    "path": {"rtt": "10ms"},
+}
+
+
+def test_subscribers_may_have_no_traffic() -> None:
+    record = running.one(LINK | {"subscriber": [SUBSCRIBER]})
+    assert record["flows"] == []
+
+
+@pytest.mark.parametrize(
+    ("tables", "found"),
+    [
+        (
+            [SUBSCRIBER | {"count": 2}, SUBSCRIBER | {"name": "a/0"}],
+            'subscriber.1..name: found "a/0", which subscriber',
+        ),
+        (
+            [SUBSCRIBER | {"name": "a/1"}, SUBSCRIBER | {"count": 2}],
+            'subscriber.1..name: found "a/1", which subscriber',
+        ),
+        ([SUBSCRIBER | {"count": 65000, "name": name} for name in "abcdefgh"], "found 0 nodes and 520000 subscribers"),
+    ],
+)
+def test_subscribers_are_told_apart_and_counted_first(tables: list[Any], found: str) -> None:
+    with pytest.raises(ValueError, match=found):
+        running.one(LINK | {"subscriber": tables})
+
+
+def test_the_link_is_no_node_of_its_own() -> None:
+    node = {"name": "", "down": "5mbit"}
+    with pytest.raises(ValueError, match=r'node.0..name: found ""; accepted: a name'):
+        running.one(LINK | {"node": [node], "subscriber": [SUBSCRIBER]})
+
+
+@pytest.mark.long
+def test_there_are_as_many_subscribers_as_classes() -> None:
+    """Linux gives 32,767 handles to qdiscs without one."""
+    record = running.one(LINK | {"subscriber": [SUBSCRIBER | {"count": 32768}]})
+    assert record["flows"] == []

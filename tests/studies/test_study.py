@@ -234,6 +234,14 @@ def test_a_number_has_no_figure_where_the_study_draws_that_figure(
         assert {file.stem for file in out.glob("*.svg")} == names
 
 
+@pytest.mark.parametrize("name", ["../own", "/own", ".own", "a/b", ""])
+def test_a_figure_is_written_beside_the_page(name: str) -> None:
+    from goodqueue.studies.figures import Drawn
+
+    with pytest.raises(ValueError, match=r"Drawn: name: found .* accepted: a file's name, without a folder"):
+        Drawn(name, "title", "", None)  # type: ignore[arg-type]
+
+
 def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Command) -> None:
     (mine / "NOTES.md").write_text("# Seen\n\nNothing *yet* <b>.\n", encoding="utf-8")
     (mine / "figures.py").write_text("def figures(outcome):\n    return []\n", encoding="utf-8")

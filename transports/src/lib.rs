@@ -6,6 +6,7 @@ mod clock;
 mod connection;
 mod cpu;
 mod family;
+mod guarded;
 mod noq;
 mod peer;
 mod qlog;
@@ -35,15 +36,11 @@ fn refused(error: impl std::fmt::Display) -> PyErr {
 #[pyclass(module = "goodqueue_transports")]
 struct Simulation(Mutex<run::Run>);
 
-/// Does `work`. A panic of a stack becomes an exception of one line.
+/// Does `work`. A panic becomes an exception of one line. (Those of stacks end their connections: see `guarded`.)
 fn guarded<T>(work: impl FnOnce() -> Result<T, String>) -> PyResult<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(refused),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a message");
-            Err(refused(format!("a QUIC stack panicked: {}", text.replace('\n', " "))))
-        }
+        Err(panic) => Err(refused(guarded::line(panic.as_ref()))),
     }
 }
 

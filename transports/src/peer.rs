@@ -1,5 +1,6 @@
 //! One end of a QUIC connection: what a stack has to offer, whichever it is.
 
+use crate::guarded::Guarded;
 use crate::shown::Shown;
 use goodqueue_hosts::traffic::quic::QuicStack;
 use goodqueue_units::{Ecn, Stream, Streams};
@@ -96,13 +97,14 @@ pub(crate) trait Peer: Send {
 /// # Errors
 /// One line that says what could not be made.
 pub(crate) fn make(stack: QuicStack, setup: Setup, now: Time) -> Result<Box<dyn Peer>, String> {
-    Ok(match stack {
+    let peer: Box<dyn Peer> = match stack {
         QuicStack::Quinn => Box::new(crate::quinn::Quinn::new(setup, now)?),
         QuicStack::Noq => Box::new(crate::noq::Noq::new(setup, now)?),
         QuicStack::Quiche => Box::new(crate::quiche::Quiche::new(setup, now)?),
         QuicStack::S2n => Box::new(crate::s2n::S2n::new(&setup)?),
         QuicStack::Aioquic => Box::new(crate::aioquic::Aioquic::new(setup, now)?),
-    })
+    };
+    Ok(Box::new(Guarded::new(peer)))
 }
 
 /// The addresses of the two ends.

@@ -146,7 +146,8 @@ impl Bottleneck {
         if !self.arrived.is_empty() {
             return Some(self.now());
         }
-        self.run.next_time().map(|at| Time::from_nanos(at.as_nanos()))
+        let next = self.run.next_time().map(|at| Time::from_nanos(at.as_nanos()));
+        next.filter(|at| *at <= self.duration()) // later ones never happen, and whoever waits for them waits for ever
     }
 
     /// Puts a datagram into the path at the datagram's time.

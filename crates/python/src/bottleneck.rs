@@ -1,7 +1,7 @@
 //! The path of a scenario for endpoints in Python, in virtual time.
 
-use crate::law::Failure;
-use crate::making::{self, Making};
+use crate::failure::Failure;
+use crate::making::Making;
 use crate::packet::{codepoint, codepoint_name};
 use crate::{ScenarioError, to_json};
 use goodqueue_bottleneck as door;
@@ -37,6 +37,19 @@ fn time(what: &str, seconds: f64) -> PyResult<Duration> {
         ScenarioError::new_err(format!(
             "{what}: found {seconds}; accepted: seconds since the run began, 0 or more"
         ))
+    })
+}
+
+/// Reads a whole number, which is 0 unless it is given.
+fn number<T>(what: &str, given: Option<&Bound<'_, PyAny>>, accepted: &str) -> PyResult<T>
+where
+    T: Default + for<'a, 'py> FromPyObject<'a, 'py>,
+{
+    given.map_or(Ok(T::default()), |value| {
+        value.extract().map_err(|_| {
+            let found = value.repr().map(|found| found.to_string()).unwrap_or_default();
+            ScenarioError::new_err(format!("{what}: found {found}; accepted: {accepted}"))
+        })
     })
 }
 
@@ -85,24 +98,23 @@ impl Bottleneck {
         self.path.next_time().map(|time| time.as_secs_f64())
     }
 
-    #[pyo3(signature = (direction, data, *, ecn="not-ect", dscp=0, flow=0, now=None))]
+    #[pyo3(signature = (direction, data, *, ecn="not-ect", dscp=None, flow=None, now=None))]
     fn send(
         &mut self,
         direction: &str,
         data: PyBackedBytes,
         ecn: &str,
-        dscp: i64,
-        flow: i64,
+        dscp: Option<&Bound<'_, PyAny>>,
+        flow: Option<&Bound<'_, PyAny>>,
         now: Option<f64>,
     ) -> PyResult<()> {
         let at = now.map_or_else(|| Ok(self.path.now()), |now| time("now", now))?;
         let (direction, ecn) = (self::direction(direction)?, codepoint(ecn).map_err(ScenarioError::new_err)?);
-        let dscp = u8::try_from(dscp)
-            .map_err(|_| ScenarioError::new_err(format!("dscp: found {dscp}; accepted: 0 to 63")))?;
-        let flow = Flow(u32::try_from(flow).unwrap_or(u32::MAX));
+        let dscp = number("dscp", dscp, "0 to 63")?;
+        let flow = Flow(number("flow", flow, "a flow's number, from 0 on")?);
         let bytes = data.to_vec();
         let sent = self.path.send(door::Datagram { time: at, direction, flow, ecn, dscp, bytes });
-        making::raise(&self.failure)?;
+        self.failure.raise()?;
         sent.map_err(refused)
     }
 
@@ -114,7 +126,7 @@ impl Bottleneck {
             let at = until.min(self.path.now() + SLICE);
             let received =
                 if self.python { self.path.receive(at) } else { py.detach(|| self.path.receive(at)) };
-            making::raise(&self.failure)?;
+            self.failure.raise()?;
             if let Some(datagram) = received.map_err(refused)? {
                 return Ok(Some(Datagram(datagram)));
             }

@@ -4,7 +4,8 @@ mod lent;
 
 pub(crate) use lent::{CcAck, CcCongestion, CcConnection, CcSample, CcWindow};
 
-use crate::law::{DisciplineError, Failure};
+use crate::failure::Failure;
+use crate::law::DisciplineError;
 use goodqueue_tcp::{
     Ack, Config, Congestion, CongestionState, EcnMode, EcnUse, ForeignCc, MakeCc, RateEstimator, RateSample,
     Window,
@@ -70,16 +71,12 @@ impl MakeCc for Maker {
             match made {
                 Ok(cc) => Box::new(cc) as Box<dyn ForeignCc>,
                 Err(error) => {
-                    note(&failure, error);
+                    failure.note(error);
                     Box::new(Failed)
                 }
             }
         })
     }
-}
-
-fn note(failure: &Failure, error: PyErr) {
-    failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
 }
 
 /// In place of an object that could not be made. The run ends with the exception.
@@ -148,7 +145,6 @@ struct InPython {
     window: Py<CcWindow>,
     congestion: Py<CcCongestion>,
     failure: Failure,
-    has_failed: bool,
 }
 
 impl InPython {
@@ -170,20 +166,13 @@ impl InPython {
             window: Py::new(py, CcWindow(Lent(None)))?,
             congestion: Py::new(py, CcCongestion(Lent(None)))?,
             failure,
-            has_failed: false,
         })
     }
 
-    /// Notes an exception. From then on the window stays as it is, until the run ends with the exception.
-    fn fail(&mut self, error: PyErr) {
-        self.has_failed = true;
-        note(&self.failure, error);
-    }
-
-    /// Calls `work`, unless a method has failed before, with the window in a Python object. Then `window` is what the
-    /// method made of it.
+    /// Calls `work` with the window in a Python object, unless the run's Python has failed. Then `window` is what the
+    /// method made of it. After a failure the window stays as it is, until the run ends with the exception.
     fn with_window(&mut self, window: &mut Window, work: impl FnOnce(&Self, Python<'_>) -> PyResult<()>) {
-        if self.has_failed {
+        if self.failure.is_noted() {
             return;
         }
         let done = Python::attach(|py| {
@@ -194,13 +183,13 @@ impl InPython {
             }
             Ok(())
         });
-        done.unwrap_or_else(|error| self.fail(error));
+        done.unwrap_or_else(|error| self.failure.note(error));
     }
 
-    /// Calls `work`, unless a method has failed before.
+    /// Calls `work`, unless the run's Python has failed.
     fn alone(&mut self, work: impl FnOnce(&Hooks, Python<'_>) -> PyResult<()>) {
-        if !self.has_failed {
-            Python::attach(|py| work(&self.hooks, py)).unwrap_or_else(|error| self.fail(error));
+        if !self.failure.is_noted() {
+            Python::attach(|py| work(&self.hooks, py)).unwrap_or_else(|error| self.failure.note(error));
         }
     }
 
@@ -211,7 +200,7 @@ impl InPython {
             _ => {
                 let found = answer.repr()?;
                 Err(DisciplineError::new_err(format!(
-                    "{}.{method} returned {found}; accepted: a whole number of segments, {least} or more",
+                    "{}.{method} returned {found}; accepted: a whole number of segments, {least} to {MOST}",
                     self.name
                 )))
             }
@@ -260,7 +249,7 @@ impl ForeignCc for InPython {
     }
 
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        let Some(hook) = self.hooks.probe.as_ref().filter(|_| !self.has_failed) else { return };
+        let Some(hook) = self.hooks.probe.as_ref().filter(|_| !self.failure.is_noted()) else { return };
         let shown = Python::attach(|py| {
             let answer = hook.bind(py).call0()?;
             answer.extract::<Vec<(String, f64)>>().or_else(|_| {
@@ -269,7 +258,7 @@ impl ForeignCc for InPython {
         });
         match shown {
             Ok(values) => values.into_iter().for_each(|(name, value)| show(lasting(name), value)),
-            Err(error) => note(&self.failure, error), // the next method finds out, as in `undo_cwnd`
+            Err(error) => self.failure.note(error),
         }
     }
 
@@ -300,7 +289,7 @@ impl ForeignCc for InPython {
     }
 
     fn ssthresh(&mut self, congestion: &Congestion) -> u32 {
-        if self.has_failed {
+        if self.failure.is_noted() {
             return halved(congestion);
         }
         let answer = Python::attach(|py| {
@@ -309,21 +298,23 @@ impl ForeignCc for InPython {
             self.segments("ssthresh", 2, &answer)
         });
         answer.unwrap_or_else(|error| {
-            self.fail(error);
+            self.failure.note(error);
             halved(congestion)
         })
     }
 
     fn undo_cwnd(&self, window: &Window, prior_cwnd: u32) -> u32 {
         let kept = window.cwnd.max(prior_cwnd);
-        let Some(method) = self.hooks.undo_cwnd.as_ref().filter(|_| !self.has_failed) else { return kept };
+        let Some(method) = self.hooks.undo_cwnd.as_ref().filter(|_| !self.failure.is_noted()) else {
+            return kept;
+        };
         let answer = Python::attach(|py| {
             self.window.borrow_mut(py).0.0 = Some(window.clone());
             let answer = method.bind(py).call1((&self.window, prior_cwnd))?;
             self.segments("undo_cwnd", 1, &answer)
         });
         answer.unwrap_or_else(|error| {
-            note(&self.failure, error); // the next method finds out: this one cannot change anything
+            self.failure.note(error);
             kept
         })
     }
@@ -360,7 +351,7 @@ impl ForeignCc for InPython {
         match copy {
             Ok(cc) => Box::new(cc),
             Err(error) => {
-                note(&self.failure, error);
+                self.failure.note(error);
                 Box::new(Failed)
             }
         }

@@ -1,5 +1,6 @@
 //! A discipline written in Python: calls its methods and checks that it loses no packet.
 
+use crate::failure::Failure;
 use crate::packet::{Ledger, Link, Packet, Place, Queue, instant};
 use goodqueue_netsim::Packet as Cargo;
 use goodqueue_netsim::foreign::Foreign;
@@ -8,7 +9,7 @@ use goodqueue_units::{Instant, Rate, Stream};
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 pyo3::create_exception!(
     _goodqueue,
@@ -177,46 +178,35 @@ impl Law {
     }
 }
 
-/// The exception of a discipline, until the simulation's caller takes it.
-pub(crate) type Failure = Arc<Mutex<Option<PyErr>>>;
-
-/// A discipline in a run. When it fails, the exception waits for the end of the time slice. From then on the
-/// discipline delivers nothing.
+/// A discipline in a run. When the run's Python fails, the exception waits for the end of the time slice. From then on
+/// the discipline delivers nothing.
 pub(crate) struct InRun {
     law: Law,
     failure: Failure,
-    failed: bool,
     /// Packets that came in and have not left, whatever the discipline claims.
     inside: u32,
 }
 
 impl InRun {
     pub(crate) fn new(law: Law, failure: Failure) -> Self {
-        Self { law, failure, failed: false, inside: 0 }
-    }
-
-    fn fail(&mut self, error: PyErr) {
-        self.failed = true;
-        self.note(error);
+        Self { law, failure, inside: 0 }
     }
 
     /// Returns the variables of `probe`, or None if it raises an exception. Ctrl-C, which is not an `Exception`, ends
     /// the run.
     fn shown<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyDict>> {
+        if self.failure.is_noted() {
+            return None;
+        }
         match self.law.probe(py) {
             Ok(shown) => Some(shown),
             Err(error) => {
                 if !error.is_instance_of::<PyException>(py) {
-                    self.note(error);
+                    self.failure.note(error);
                 }
                 None
             }
         }
-    }
-
-    fn note(&self, error: PyErr) {
-        let mut slot = self.failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        slot.get_or_insert(error);
     }
 
     /// Reports the fates of packets to the owner.
@@ -247,7 +237,7 @@ impl Foreign for InRun {
     }
 
     fn enqueue(&mut self, now: Instant, packet: Cargo, owner: &mut dyn Owner<Cargo>) {
-        if self.failed {
+        if self.failure.is_noted() {
             return owner.dropped(packet, Why::Overlimit);
         }
         self.inside += 1;
@@ -256,13 +246,13 @@ impl Foreign for InRun {
             let offered = Py::new(py, Packet::of(packet, hosts));
             match offered.and_then(|packet| self.law.enqueue(py, now, &packet)) {
                 Ok(()) => self.tell(py, owner),
-                Err(error) => self.fail(error),
+                Err(error) => self.failure.note(error),
             }
         });
     }
 
     fn dequeue(&mut self, now: Instant, owner: &mut dyn Owner<Cargo>) -> Option<Cargo> {
-        if self.failed {
+        if self.failure.is_noted() {
             return None;
         }
         Python::attach(|py| match self.law.dequeue(py, now) {
@@ -273,7 +263,7 @@ impl Foreign for InRun {
                 Some(cargo)
             }
             Err(error) => {
-                self.fail(error);
+                self.failure.note(error);
                 None
             }
         })
@@ -281,16 +271,16 @@ impl Foreign for InRun {
 
     fn next_timer(&self) -> Option<Instant> {
         // A discipline that holds packets back may name a time in the past. That means now.
-        if self.failed { None } else { self.law.next_timer().map(|time| time.max(self.law.now)) }
+        if self.failure.is_noted() { None } else { self.law.next_timer().map(|time| time.max(self.law.now)) }
     }
 
     fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Cargo>) {
-        if self.failed {
+        if self.failure.is_noted() {
             return;
         }
         Python::attach(|py| match self.law.on_timer(py, now) {
             Ok(()) => self.tell(py, owner),
-            Err(error) => self.fail(error),
+            Err(error) => self.failure.note(error),
         });
     }
 

@@ -4,6 +4,7 @@
 mod bottleneck;
 mod capture;
 mod cc;
+mod failure;
 mod heeding;
 mod law;
 mod lines;

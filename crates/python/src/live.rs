@@ -1,6 +1,6 @@
 //! Real packets on the path of a scenario. Linux only.
 
-use crate::law::Failure;
+use crate::failure::Failure;
 use crate::making::Making;
 use crate::trace::{TraceError, named};
 use goodqueue_gateway::{Live, Path, Port, PortRoute};
@@ -9,7 +9,6 @@ use goodqueue_units::Duration;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use std::sync::PoisonError;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The state of a gateway.
@@ -88,7 +87,7 @@ impl Gateway {
     /// Python has failed.
     fn glance(&self, py: Python<'_>) -> PyResult<String> {
         let State::Running(live) = &self.state else { return Err(PyValueError::new_err("it does not run")) };
-        if self.failure.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+        if self.failure.is_noted() {
             return Ok("null".to_string());
         }
         Ok(py.detach(|| live.glance()).to_string())
@@ -112,9 +111,7 @@ impl Gateway {
             return Err(PyValueError::new_err("it does not run"));
         };
         let mut path = py.detach(|| live.stop())?;
-        if let Some(raised) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            return Err(raised);
-        }
+        self.failure.raise()?;
         self.no_capture = path.finish().err().map(|error| error.to_string());
         let record = py.detach(|| path.record());
         record.map(|record| record.to_string()).map_err(|error| PyRuntimeError::new_err(error.to_string()))

@@ -1,7 +1,8 @@
 //! Makes what a scenario has from Python: disciplines and congestion controls.
 
 use crate::cc::Maker;
-use crate::law::{Failure, InRun, Law};
+use crate::failure::Failure;
+use crate::law::{InRun, Law};
 use goodqueue_netsim::foreign::{CcRequest, Foreign, Request};
 use goodqueue_netsim::{Scenario, ScenarioError};
 use goodqueue_tcp::MakeCc;
@@ -64,10 +65,4 @@ impl<'a, 'py> Making<'a, 'py> {
     pub(crate) fn exception(&mut self, py: Python<'_>, error: &ScenarioError) -> PyErr {
         self.raised.take().unwrap_or_else(|| crate::refuse(py, error))
     }
-}
-
-/// Raises the exception of the run's Python, if there is one.
-pub(crate) fn raise(failure: &Failure) -> PyResult<()> {
-    let raised = failure.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-    raised.map_or(Ok(()), Err)
 }

@@ -1,7 +1,7 @@
 //! One run of one scenario, on one thread or on several.
 
-use crate::law::Failure;
-use crate::making::{self, Making};
+use crate::failure::Failure;
+use crate::making::Making;
 use crate::{refuse, to_json, trace};
 use goodqueue_netsim::{Scenario, Simulation as Run, Threaded};
 use goodqueue_units::Duration;
@@ -88,7 +88,7 @@ impl Simulation {
         let elapsed = match &mut self.state {
             State::Whole(run) if self.python => {
                 run.advance_by(until, most_events);
-                making::raise(&self.failure)?;
+                self.failure.raise()?;
                 run.elapsed()
             }
             State::Whole(run) => {

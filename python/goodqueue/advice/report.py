@@ -1,11 +1,11 @@
 """The files that stand beside the page of an answer: the scenarios of the link now, and with the lines."""
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from goodqueue.advice import candidates, scenarios
 from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
+from goodqueue.files import temporary
 from goodqueue.record import Scenario
 from goodqueue.scenario.toml import to_toml
 
@@ -21,8 +21,7 @@ def scenarios_of(advice: Advice) -> dict[str, bytes]:
     }
     now, then = (every[lines[at]] for at in (0, next(at for at, tried in enumerate(advice.tried) if tried.is_choice)))
     question, times = advice.question, advice.length.times
-    with TemporaryDirectory() as place:
-        folder = Path(place)
+    with temporary.folder() as folder:
         for name, candidate in (("now", now), ("then", then)):
             scenario = scenarios.scenario(question, candidate, question.seeds[0], Truth(), folder, times)
             (folder / f"{name}.toml").write_text(to_toml(_beside(scenario, folder)), encoding="utf-8")

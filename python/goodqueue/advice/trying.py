@@ -1,7 +1,6 @@
 """Runs everything for an answer: all candidates on the stated link, then the doubts."""
 
 import json
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +14,7 @@ from goodqueue.advice.lengths import Length, Times
 from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Advice, Doubt, Tried
 from goodqueue.advice.scenarios import Truth
+from goodqueue.files import temporary
 from goodqueue.measures import steady
 from goodqueue.record import Record, Scenario
 
@@ -101,8 +101,8 @@ class Bench:
 def advise(question: Question, workers: int | None = None, progress: running.Progress | None = None) -> Advice:
     """Run in the simulator what ``question`` needs and return the answer. `checking` runs it on Linux."""
     show = progress or (lambda _: None)
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(question, Path(folder), workers, show)
+    with temporary.folder() as folder:
+        bench = Bench(question, folder, workers, show)
         tried = candidates.of(question)
         numbers = bench.values(((candidate, Truth()) for candidate in tried), 0.0, FIRST)
         ranked = _rank(question, [candidate.label for candidate in tried], tried, numbers)

@@ -5,7 +5,6 @@ doubts, with other seeds. A radio has other draws of its rates instead.
 """
 
 import re
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from goodqueue.advice.reading import Question
 from goodqueue.advice.result import Advice
 from goodqueue.advice.scenarios import Truth
 from goodqueue.errors import Option
+from goodqueue.files import temporary
 from goodqueue.record import Scenario
 from goodqueue.search.cases import Case
 from goodqueue.search.facts import Facts, Number
@@ -99,8 +99,8 @@ def tuned(advice: Advice, workers: int | None, progress: running.Progress) -> Ad
     choice = next(candidate for candidate in candidates.of(question) if candidate.label == advice.label)
     if why := why_not(choice):
         return replace(advice, tuning=why)
-    with tempfile.TemporaryDirectory() as folder:
-        plan = plan_of(question, choice, Path(folder))
+    with temporary.folder() as folder:
+        plan = plan_of(question, choice, folder)
         result = tuning.carry_out(plan, Runner(executors.local(workers)), progress)
     return replace(advice, tuning=result)
 

@@ -1,18 +1,22 @@
 """``gq.Bottleneck``: the path of a scenario for endpoints of one's own, in virtual time."""
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ParamSpec, TypedDict, TypeVar
 
 from goodqueue.api import asking
 from goodqueue.api.run import Run
-from goodqueue.errors import UserError
+from goodqueue.errors import UserError, quoted
 from goodqueue.record import Delay, Record
 from goodqueue.scenario import discipline, to_json
 
 if TYPE_CHECKING:
     from goodqueue._goodqueue import Datagram
+
+BUSY = ("Already borrowed", "Already mutably borrowed")
+"""What PyO3 says if two threads use the same object."""
 
 Args = ParamSpec("Args")
 Made = TypeVar("Made")
@@ -45,7 +49,8 @@ class Bottleneck:
 
     Traffic of the kind ``outside`` is your flows, each with the keys of any traffic: ``name``, ``count``, ``rtt``,
     ``hops``, ``station`` and ``host``. Without such traffic there is one flow. Times are in seconds since the run
-    began. Nothing reads a clock, so the same calls give the same record, byte for byte.
+    began. Nothing reads a clock, so the same calls give the same record, byte for byte. One thread at a time may use a
+    path: a call beside another's ends in `gq.UserError`.
 
     Args:
         scenario: The path of a TOML file, or its tables as a dict.
@@ -70,6 +75,8 @@ class Bottleneck:
         """Build the path of ``scenario``. The class describes the arguments."""
         from goodqueue import _goodqueue
 
+        if not isinstance(scenario, str | os.PathLike | Mapping):
+            raise UserError("scenario", f"found {quoted(scenario)}; accepted: a file's path, or a dict")
         base, _ = asking.scenario_of(scenario, sets | {"seed": seed})
         self._files: list[str] = []
         with discipline.blaming(self._files, UserError):
@@ -82,17 +89,17 @@ class Bottleneck:
     @property
     def now(self) -> float:
         """The time that the path has reached."""
-        return self._path.now
+        return self._called(lambda: self._path.now)
 
     @property
     def duration(self) -> float:
         """The end of the run. Time does not go beyond it."""
-        return self._path.duration
+        return self._called(lambda: self._path.duration)
 
     @property
     def most_bytes(self) -> int:
         """The greatest number of bytes that a datagram can have."""
-        return self._path.most_bytes
+        return self._called(lambda: self._path.most_bytes)
 
     def flow(self, name: str) -> int:
         """Return the number of the flow ``name``. Traffic with a count above 1 needs the number: ``mine/1``."""
@@ -117,8 +124,11 @@ class Bottleneck:
         self._called(self._path.send, direction, data, ecn=ecn, dscp=dscp, flow=flow, now=now)
 
     def next_time(self) -> float | None:
-        """Return the time of the next event on the path, if there is one. No datagram arrives before it."""
-        return self._path.next_time()
+        """Return the time of the next event on the path, if there is one before the end of the run.
+
+        No datagram arrives before it.
+        """
+        return self._called(self._path.next_time)
 
     def receive(self, until: float) -> "Datagram | None":
         """Run until the next datagram arrives, at the latest until ``until`` or the end of the run.
@@ -130,17 +140,17 @@ class Bottleneck:
 
     def results(self) -> list[FlowResult]:
         """Return what the path did to each of your flows, in the order of their numbers."""
-        found: list[FlowResult] = json.loads(self._path.results())
+        found: list[FlowResult] = json.loads(self._called(self._path.results))
         return found
 
     def record(self) -> Record:
         """Return the record of the run so far. Your flows stand behind those of the scenario."""
-        found: Record = json.loads(self._path.record())
+        found: Record = json.loads(self._called(self._path.record))
         return found
 
     def run(self) -> Run:
         """Return the run so far as `gq.run` returns it: it prints as tables, and has figures."""
-        return Run(self._path.record(), "bottleneck")
+        return Run(self._called(self._path.record), "bottleneck")
 
     def _called(self, call: Callable[Args, Made], *args: Args.args, **words: Args.kwargs) -> Made:
         """Call the core. Its refusals, and exceptions of the user's classes, become UserError."""
@@ -151,3 +161,7 @@ class Bottleneck:
                 return call(*args, **words)
             except ScenarioError as error:
                 raise UserError(str(error)) from None
+            except RuntimeError as error:
+                if str(error) not in BUSY:
+                    raise
+                raise UserError("another call uses this path; accepted: one at a time") from None

@@ -93,7 +93,8 @@ def pick(plan: Plan, only: Sequence[str], programs: Sequence[str]) -> tuple[list
     ids = {cell.id for cell in plan.cells}
     for word in only:
         if word not in {*paths, *lines, *ids, *programs}:
-            near = unknown(word, [*plan.names, *programs, *sorted(ids)]).partition("accepted: ")[0]
+            known = [*paths, *lines, *sorted(ids), *programs]  # of this set: `plan.names` has those of others, too
+            near = unknown(word, sorted(known)).partition("accepted: ")[0]
             raise UserError("--only", f"{near}accepted: a program, a line, a path or PATH/LINE of this set")
     chosen = [name for name in programs if name in only] or list(programs)
 

@@ -49,13 +49,12 @@ class Calibrate(Question):
 
     def work(self) -> Work:
         """Return the runs of the programs that are installed. Raises UserError."""
-        from tempfile import TemporaryDirectory
-
         from goodqueue import engines
 
         engines.need_linux(self.verb)
 
         from goodqueue.calibrate import answer, cells, keeping, pages, programs, running
+        from goodqueue.files import temporary
 
         plan = cells.load(self.quick)
         chosen, names = cells.pick(plan, self.only, [one.name for one in programs.PROGRAMS])
@@ -67,7 +66,7 @@ class Calibrate(Question):
         wanted = running.runs(plan, chosen, there, versions, self.repeats or 1)
 
         def carry_out(progress: "Progress", _: object) -> "Answer":
-            with TemporaryDirectory() as nowhere:
+            with temporary.folder() as nowhere:
                 results = running.carry_out(plan, wanted, kept or keeping.Kept(nowhere), self.workers or 1, progress)
             return answer.of(pages.Calibration(results, there, versions, pages.machine(plan)))
 

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +20,7 @@ from goodqueue.calibrate.keeping import Kept, Result
 from goodqueue.calibrate.programs.program import Program
 from goodqueue.calibrate.within import Order
 from goodqueue.errors import UserError, bounded
-from goodqueue.files import inputs
+from goodqueue.files import inputs, temporary
 from goodqueue.record import Record
 from goodqueue.running import Progress
 
@@ -124,7 +123,7 @@ class _Link:
     def __init__(self, plan: Plan, run: Run) -> None:
         self.run, self._plan = run, plan
         self._open = ExitStack()
-        self._folder = Path(self._open.enter_context(tempfile.TemporaryDirectory(prefix="goodqueue-calibrate-")))
+        self._folder = self._open.enter_context(temporary.folder())
         servers = [
             Order(program.name, program.server(self._folder), str(program.server_output(self._folder)),
                   program.port.protocol, program.port.number, program.is_once)

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 import typer
 
-from goodqueue import extras, interrupts
+from goodqueue import extras, interrupts, threads
 from goodqueue.ask.question import Question
 from goodqueue.cli import asking, completion, options, process
 from goodqueue.errors import UserError, one_line, quoted
@@ -192,9 +192,15 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         status = process.give_up_output(_refuse(f"{error.filename or 'standard output'}: {error.strerror or error}", 2))
     except MemoryError:
         status = _refuse("found no more memory; accepted: fewer or smaller inputs, or more memory", 2)
+    except RuntimeError as error:
+        if str(error) != threads.NO_THREAD:
+            raise
+        status = _refuse("found no thread that the machine starts; accepted: a higher limit of threads", 2)
+    except interrupts.TerminatedError as ended:
+        status = int(str(ended.code))
     except KeyboardInterrupt as ended:
         status = _refuse(f"interrupted; {ended}" if ended.args else "interrupted", interrupts.STATUS)
-    sys.exit(status)
+    interrupts.leave(status)
 
 
 def _dispatch(arguments: list[str]) -> int:

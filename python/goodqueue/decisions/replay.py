@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from goodqueue import running
+from goodqueue import running, threads
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
 
@@ -84,27 +84,32 @@ def replay(
     The law is that of the Linux ``release``. Without one it is that of the kernel in each trace's header, or of the
     default release. On Ctrl-C the current replays stop too. Raises UserError for the first malformed trace.
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     from goodqueue import _goodqueue
 
     releases: list[str] = json.loads(_goodqueue.linux())["releases"]
     if release not in (None, *releases):
         raise UserError("--release", f"found {quoted(release)}; accepted: {', '.join(releases)}")
     stop = threading.Event()
-    outcomes = []
-    with ThreadPoolExecutor(max_workers=workers or running.cores()) as pool:
-        try:  # from here on, since a replay may be running before all are submitted
-            futures = [pool.submit(_replay_trace, trace, release, stop) for trace in traces]
-            for future in futures:
-                outcomes.append(future.result())
-                if progress:
-                    progress(len(outcomes) / len(futures))
-        except BaseException:
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-    return outcomes
+    outcomes: dict[int, Outcome] = {}
+    refused: dict[int, BaseException] = {}
+
+    def look() -> None:
+        if progress:
+            progress(len(outcomes) / len(traces))
+        # Of two malformed traces the first one is named, whichever thread is faster.
+        if refused and all(index in outcomes for index in range(min(refused))):
+            raise refused[min(refused)]
+
+    threads.share(
+        len(traces),
+        lambda index: _replay_trace(traces[index], release, stop),
+        outcomes.__setitem__,
+        refused.__setitem__,
+        number=workers or running.cores(),
+        stop=stop,
+        look=look,
+    )
+    return [outcomes[index] for index in range(len(traces))]
 
 
 def _replay_trace(trace: Path, release: str | None, stop: threading.Event) -> Outcome:

@@ -42,7 +42,7 @@ def points(file: Path, pipes: bool = True) -> list[list[float]]:
             continue
         words = next(csv.reader([line]))
         try:
-            probability, value = (float(word) for word in words)
+            probability, value = (inputs.number(word) for word in words)
         except ValueError:
             if not points_read and number == 1:
                 continue  # a heading

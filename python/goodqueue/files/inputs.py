@@ -270,6 +270,13 @@ def check_depth(value: Any) -> None:
     raise TooDeepError
 
 
+def number(text: str) -> float:
+    """Return the number that ``text`` is. Raises ValueError, also for what only Python reads as one, as 1_0 or ١٠."""
+    if not text.isascii() or "_" in text:
+        raise ValueError(text)
+    return float(text)
+
+
 def is_finite(value: object) -> bool:
     """Return whether ``value`` is a number that a float can hold. True and False are not."""
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -159,14 +159,19 @@ def record(file: DataFile, scenario: Scenario | None, number: int) -> Record:
 
 
 def _transfer(file: DataFile, name: str) -> Transfer | None:
-    """Return the data that the flow ``name`` delivered. Each sample is a mean rate over the time before it."""
+    """Return the data that the flow ``name`` delivered. Each sample is a mean rate over the time before it.
+
+    What a sample says of the time before the test's own 0 is left out: a record begins there.
+    """
     import numpy as np
 
     samples = series.values(file, name)
     times, megabits = [], []
     last, total = float("-inf"), 0.0
     for sample in samples:
-        begin = sample["t"] - (sample.get("dur") or min(file.step_s, sample["t"] - last))
+        if sample["t"] < 0:
+            continue
+        begin = max(0.0, sample["t"] - (sample.get("dur") or min(file.step_s, sample["t"] - last)))
         if begin > last:
             times.append(begin)
             megabits.append(total)
@@ -174,7 +179,7 @@ def _transfer(file: DataFile, name: str) -> Transfer | None:
         times.append(sample["t"])
         megabits.append(total)
         last = sample["t"]
-    if times[0] == times[-1]:
+    if not times or times[0] == times[-1]:
         return None
     kind = parts.DATAGRAMS if name.startswith("UDP") else BULK
     return Transfer(name, kind, _direction(file, name), np.array(times), np.array(megabits))
@@ -195,7 +200,8 @@ def _window(file: DataFile, flows: Sequence[Transfer]) -> Window:
     mean over its own time, as Flent's own tables of a series have it.
     """
     if not flows:
-        return Window(min(file.grid_s, default=0.0), max(file.grid_s, default=0.0), is_own=False)
+        begin, end = (max(0.0, most(file.grid_s, default=0.0)) for most in (min, max))
+        return Window(begin, end, is_own=False)
     judged = [flow for flow in flows if flow.kind == BULK] or flows
     begins, ends = ([float(flow.times_s[end]) for flow in judged] for end in (0, -1))
     begin, end, first, last = max(begins), min(ends), min(begins), max(ends)

@@ -76,12 +76,18 @@ def unknown(qdisc: str, sources: Iterable[Mapping[str, Any]], begin_s: float, en
     begin_s, end_s = max(0.0, begin_s), max(0.0, begin_s, end_s)
     line = qdisc.strip() or UNKNOWN
     return {
-        "duration": f"{end_s:g}s",
-        "warmup": f"{begin_s:g}s",
+        "duration": _seconds(end_s),
+        "warmup": _seconds(begin_s),
         "bottleneck": {"rate": UNKNOWN, "qdisc": line, "up": {"rate": UNKNOWN, "qdisc": line}},
         "path": {"rtt": UNKNOWN},
         "traffic": [dict(source) for source in sources if source["count"]],
     }
+
+
+def _seconds(time_s: float) -> str:
+    """Return a time as a scenario has it, which knows no exponents."""
+    text = f"{time_s:g}"
+    return f"{f'{time_s:.6f}'.rstrip('0').rstrip('.') if 'e' in text else text}s"
 
 
 def line(scenario: Scenario, direction: str) -> str:

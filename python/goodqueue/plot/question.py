@@ -90,6 +90,10 @@ class Plot(Question):
 
     def work(self) -> Work:
         """Return the figure, to be drawn. Raises UserError."""
+        from goodqueue import extras
+
+        extras.needed("matplotlib", self.verb)
+
         from goodqueue.plot import answer, plan
 
         planned = plan.of(self)

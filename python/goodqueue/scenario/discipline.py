@@ -40,17 +40,24 @@ class Sort:
     """The methods with their arguments, for refusals."""
     no_argument: str
     """The refusal of an ``__init__`` without its first argument."""
+    may: tuple[str, ...]
+    """The methods that it may have, too."""
 
 
 LAW = Sort(
     ("enqueue", "dequeue"),
     "a class with enqueue(self, now, packet, queue) and dequeue(self, now, queue)",
     "__init__ takes no link; accepted: def __init__(self, link, …)",
+    ("on_timer", "probe"),
 )
 CONGESTION_CONTROL = Sort(
     ("on_ack", "ssthresh"),
     "a class with on_ack(self, ack, window) and ssthresh(self, congestion), as docs/guides/my-cc.md has it",
     "__init__ takes no connection; accepted: def __init__(self, connection, …)",
+    (
+        *("on_ecn_agreed", "on_rate", "on_transmit_start", "probe", "on_open", "on_delivered", "undo_cwnd", "on_undo"),
+        *("on_state", "on_rto", "on_restart"),
+    ),
 )
 
 ECN_USES = ("dctcp", "l4s")
@@ -241,7 +248,17 @@ def _class(file: str, name: str, sort: Sort) -> type:
     missing = [method for method in sort.methods if not callable(getattr(class_, method, None))]
     if missing:
         raise UserError(file, f"{name} has no method {missing[0]}; accepted: {sort.wanted}")
+    for method in (*sort.methods, *sort.may):
+        if word := _defers(getattr(class_, method, None)):
+            raise UserError(file, f"{name}.{method} is {word}, whose call does nothing yet; accepted: a plain def")
     return class_
+
+
+def _defers(method: object) -> str:
+    """Return what ``method`` is if a call of it only makes an object that would do the work, else nothing."""
+    if inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method):
+        return "an async def"
+    return "a generator (it has a yield)" if inspect.isgeneratorfunction(method) else ""
 
 
 def _is_one(value: object, module: ModuleType, sort: Sort) -> bool:
@@ -302,10 +319,15 @@ def _reader(parameter: inspect.Parameter | None) -> tuple[Callable[[str], Any], 
     if kind in (bool, "bool"):
         return _flag, "true or false"
     if kind in (int, "int"):
-        return int, "a whole number"
+        return _whole, "a whole number"
     if kind in (float, "float"):
-        return float, "a number"
+        return inputs.number, "a number"
     return str, "text"
+
+
+def _whole(text: str) -> int:
+    inputs.number(text)  # refuses what only Python reads as a number
+    return int(text)
 
 
 def _flag(text: str) -> bool:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from goodqueue.errors import one_line
+from goodqueue.files import temporary
 
 PROGRAMS = Path(__file__).resolve().parents[3] / "benches" / "peers"
 RATE_BPS = 100e6
@@ -250,11 +251,11 @@ def run_peer(command: list[str], simulated_s: float, rate_bps: float = RATE_BPS)
 @contextmanager
 def _commands(peers: Sequence[Peer]) -> Iterator[dict[str, list[str] | str]]:
     """Yield each peer's command, or why there is none. Compiled programs are removed at the end."""
-    with tempfile.TemporaryDirectory(prefix="goodqueue-peers-") as folder:
+    with temporary.folder() as folder:
         commands: dict[str, list[str] | str] = {}
         for peer in peers:
             try:
-                commands[peer.name] = peer.prepare(Path(folder))
+                commands[peer.name] = peer.prepare(folder)
             except _UnusableError as reason:
                 commands[peer.name] = str(reason)
         yield commands

@@ -4,6 +4,7 @@
 STORE/store.json                what this folder is, and the format of its files
 STORE/runs/<ab>/<key>.parquet   one run: one row (see `columns`)
 STORE/damaged/                  broken files that were moved away
+STORE/index/                    a cache of the records (see `index`)
 ```
 
 Each run's file contains its own checksum (`seal`). A run's key is a hash of its scenario, seed and engine, and of the
@@ -34,6 +35,7 @@ MANIFEST = output.STORE
 RUNS = "runs"
 SWEEPS = "sweeps"
 DAMAGED = "damaged"
+INDEX = "index"
 
 
 class DamagedError(Exception):
@@ -130,7 +132,8 @@ class Store:
         try:
             # The data as bytes, since Arrow would take a path such as a:b for the address of a server.
             with parquet.ParquetFile(pa.BufferReader(data), page_checksum_verification=True) as file:
-                missing = [name for name in wanted_columns if name not in file.schema_arrow.names]
+                held = {*file.schema_arrow.names}
+                missing = [name for name in wanted_columns if name not in held]
                 table = file.read([name for name in wanted_columns if name not in missing])
             rows = table.to_pylist()
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:

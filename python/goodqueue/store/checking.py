@@ -36,7 +36,8 @@ def _grid(sweep: Any, where: str) -> None:
     axes = {axis["key"]: axis["values"] for axis in sweep["axes"] if len(axis["values"]) != 1}
     expected = [dict(zip(axes, at, strict=True)) for at in itertools.product(*axes.values())]
     places = [cell["at"] for cell in sweep["cells"]]
-    if len(places) != len(expected) or any(at not in places for at in expected):
+    known = {frozenset(at.items()) for at in places}
+    if len(places) != len(expected) or any(frozenset(at.items()) not in known for at in expected):
         problem = f"found {len(places)} cells; accepted: one for each combination of the axes, {len(expected)}"
         raise UserError(where, f"cells: {problem}")
     for index, cell in enumerate(sweep["cells"]):

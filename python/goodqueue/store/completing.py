@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from goodqueue import executors, running
 from goodqueue.engines.identity import Run
 from goodqueue.store import DamagedError, Store
+from goodqueue.store.index import Index
 
 Seen = Callable[[Run, str], None]
 """Called with each run and its record, both for stored runs and for new ones."""
@@ -29,20 +30,35 @@ def complete(
     is reported there and the others continue. Raises OSError if a record cannot be written, UserError if an engine
     fails.
     """
+    wanted = {due.key: due for due in runs_wanted}
     todo: dict[str, list[Run]] = {}
-    for due in {due.key: due for due in runs_wanted}.values():
-        text = _stored(store, due, warn) if store else None
-        if text is not None:
-            seen(due, text)
-        else:
-            todo.setdefault(due.engine, []).append(due)
-    count = sum(map(len, todo.values()))
-    if count:
-        with missing(count) as progress:
-            done = 0
-            for engine, runs in todo.items():
-                _execute(engine, runs, store, execute, seen, part(progress, done / count, len(runs) / count), failed)
-                done += len(runs)
+    index = Index(store) if store else None
+
+    def note(due: Run, text: str) -> None:
+        if index:
+            index.note(due.key, due.made_by.build, text)
+        seen(due, text)
+
+    try:
+        for key, _, text in index.rows(wanted) if index else ():
+            seen(wanted.pop(key), text)
+        for due in wanted.values():
+            stored = _stored(store, due, warn) if store else None
+            if stored is not None:
+                note(due, stored)
+            else:
+                todo.setdefault(due.engine, []).append(due)
+        count = sum(map(len, todo.values()))
+        if count:
+            with missing(count) as progress:
+                done = 0
+                for engine, runs in todo.items():
+                    share = part(progress, done / count, len(runs) / count)
+                    _execute(engine, runs, store, execute, note, share, failed)
+                    done += len(runs)
+    finally:
+        if index:
+            index.write()
     return count
 
 

@@ -17,6 +17,7 @@ from goodqueue.record.reading import UNKNOWN
 from goodqueue.show import describe
 from goodqueue.show import labels as naming
 from goodqueue.store import DamagedError, Store, checking
+from goodqueue.store.index import Index
 
 ACCEPTED = "a store, a record in JSON (.json, or .jsonl with one a line), or a folder that `goodqueue compare` made"
 
@@ -74,9 +75,11 @@ def records(paths: Sequence[str]) -> list[Loose]:
             runs_store = store.find(path)
             keys = runs_store.all_keys()
             swept = _swept(runs_store)
-            first = [key for key in swept if key in set(keys)]
+            others = {*keys}
+            first = [key for key in swept if key in others]
+            others -= {*first}
             loose += [replace(run, mix=swept[key]) for key, run in zip(first, in_store(runs_store, first), strict=True)]
-            loose += sorted(in_store(runs_store, sorted(set(keys) - set(first))), key=lambda run: order(run.record))
+            loose += sorted(in_store(runs_store, sorted(others)), key=lambda run: order(run.record))
         elif (path / RECORDS).exists():
             loose += in_file(path / RECORDS, ACCEPTED, pipes=False)
         else:
@@ -119,12 +122,15 @@ def order(record: About) -> tuple[list[float | str], str, int]:
 
 def in_store(store: Store, keys: Sequence[str]) -> list[Loose]:
     """Return the records of the runs ``keys``. Raises UserError if a file is damaged."""
-    loose: list[Loose] = []
+    loose = {
+        key: Loose(text, json.loads(text), build, str(store.path(key))) for key, build, text in Index(store).rows(keys)
+    }
     with _whole_files():
-        for key, row in zip(keys, store.rows(keys, ["build", "record"]), strict=True):
+        others = [key for key in keys if key not in loose]
+        for key, row in zip(others, store.rows(others, ["build", "record"]), strict=True):
             text, build = str(row["record"]), row["build"]
-            loose.append(Loose(text, json.loads(text), None if build is None else str(build), str(store.path(key))))
-    return loose
+            loose[key] = Loose(text, json.loads(text), None if build is None else str(build), str(store.path(key)))
+    return [loose[key] for key in keys]
 
 
 def about_in_store(store: Store, keys: Sequence[str]) -> Iterator[About]:
@@ -219,13 +225,12 @@ def labels(records: Sequence[About], mixes: Sequence[str] = ()) -> list[str]:
     for words in aspects:
         if len(set(zip(called, words, strict=True))) > len(set(called)):
             called = [f"{name}, {word}" for name, word in zip(called, words, strict=True)]
-    numbers: dict[str, list[str]] = {}
+    numbers: dict[str, dict[str, int]] = {}
     result = []
     for label, kind in zip(called, kinds, strict=True):
-        same_label = numbers.setdefault(label, [])
-        if kind not in same_label:
-            same_label.append(kind)
-        result.append(f"{label} #{same_label.index(kind) + 1}" if same_label.index(kind) else label)
+        same_label = numbers.setdefault(label, {})
+        number = same_label.setdefault(kind, len(same_label))
+        result.append(f"{label} #{number + 1}" if number else label)
     return result
 
 

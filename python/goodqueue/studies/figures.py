@@ -1,12 +1,13 @@
 """The figures of a study's own ``figures.py``: what its function returns. `drawing` draws them, and the usual ones."""
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from goodqueue import extras, foreign
-from goodqueue.errors import UserError, warn
+from goodqueue.errors import UserError, quoted, warn
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.own import module
 
@@ -23,6 +24,11 @@ class Drawn:
     title: str
     caption: str
     figure: "Figure"
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for a name with which the file would be elsewhere, or hidden."""
+        if not re.fullmatch(r"[^./\\\x00-\x1f][^/\\\x00-\x1f]*", self.name):
+            raise ValueError(f"Drawn: name: found {quoted(self.name)}; accepted: a file's name, without a folder")
 
 
 Draw = Callable[[Outcome], Iterable[Drawn]]

@@ -6,7 +6,7 @@ from goodqueue.measures.metrics import Metric, directions_of, label
 from goodqueue.plot import along as drawing
 from goodqueue.show import labels as naming
 from goodqueue.sweeps.figures import PANELS, panels_of
-from goodqueue.sweeps.result import Sweep, Values
+from goodqueue.sweeps.result import Sweep
 
 
 def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
@@ -20,7 +20,7 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
     drawn = {
         ", ".join(names[key][value] for key, value in at.items()): {
             name: {
-                across: _cell(sweep, {**at, **({lines.key: value} if lines else {}), along.key: across}).estimate(
+                across: sweep.cell({**at, **({lines.key: value} if lines else {}), along.key: across}).estimate(
                     metric.key
                 )
                 for across in along.values
@@ -32,7 +32,3 @@ def along_axis(sweep: Sweep, metric: Metric, title: str = "") -> Figure:
     called = label(metric, directions_of([metric, *sweep.shown()]))
     across, word = naming.along(along.key, along.values)
     return drawing.figure(drawn, across, word, metric, called, title)
-
-
-def _cell(sweep: Sweep, at: dict[str, str]) -> Values:
-    return next(cell for cell in sweep.cells if cell.cell.at == at)

@@ -1,7 +1,7 @@
 """The results of a sweep, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from goodqueue.comparison.comparing import difference_json, estimate_json
@@ -83,6 +83,17 @@ class Sweep:
     """The correction of the stars for the number of comparisons: none, or ``holm``."""
     mixes: Sequence[Mix] = ()
     """The mixes of traffic that are the values of an axis."""
+    _places: dict[frozenset[tuple[str, str]], Values] = field(default_factory=dict, repr=False, compare=False)
+    """The cells by their values."""
+    _shown: list[Metric] = field(default_factory=list, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Note where each cell is: each has to find others, and there may be 100,000."""
+        self._places.update((frozenset(cell.cell.at.items()), cell) for cell in self.cells)
+
+    def cell(self, at: Mapping[str, str]) -> Values:
+        """Return the cell with the values ``at``, by key."""
+        return self._places[frozenset(at.items())]
 
     @property
     def is_asked(self) -> bool:
@@ -95,7 +106,9 @@ class Sweep:
 
     def shown(self) -> list[Metric]:
         """Return the metrics to show: those asked for, or those of the loaded directions and the applications."""
-        return metrics.shown(self.metrics, [cell.values for cell in self.cells], self.loaded())
+        if not self._shown:  # each table and figure asks
+            self._shown.extend(metrics.shown(self.metrics, [cell.values for cell in self.cells], self.loaded()))
+        return list(self._shown)
 
     def swept(self) -> list[Axis]:
         """Return the axes that have several values."""
@@ -111,8 +124,7 @@ class Sweep:
         baseline = self.baseline()
         if baseline is None or cell.cell.at[baseline[0]] == baseline[1]:
             return None
-        at = {**cell.cell.at, baseline[0]: baseline[1]}
-        return next(other for other in self.cells if other.cell.at == at)
+        return self.cell({**cell.cell.at, baseline[0]: baseline[1]})
 
     def difference(self, cell: Values, metric: str) -> Estimate | None:
         """Return the difference of ``cell`` from its reference, paired by the seeds that both have."""

@@ -209,7 +209,9 @@ impl Hops {
                 return Err(ScenarioError::new(format!("traffic[{place}].hops"), no_such_word(name, &names)));
             }
         }
-        let is_crossed = |name: &str| traffic.iter().any(|one| one.crosses(name));
+        // Subscribers may have no traffic, or none by chance. Then nothing crosses the bottleneck.
+        let is_idle = |name: &str| name == BOTTLENECK && traffic.is_empty();
+        let is_crossed = |name: &str| is_idle(name) || traffic.iter().any(|one| one.crosses(name));
         match names.iter().find(|name| !is_crossed(name)) {
             Some(name) => {
                 let key = if *name == BOTTLENECK { BOTTLENECK } else { "hop" };

@@ -8,6 +8,7 @@ use super::threads::Reached;
 use crossbeam_utils::{Backoff, CachePadded};
 use goodqueue_units::Instant;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::Builder;
 
 /// The threads, as their leader sees them.
 pub(super) struct Crew<'a, F> {
@@ -42,7 +43,8 @@ impl Drop for Over<'_> {
 
 impl<F: Fn(usize, Reached) -> u64 + Sync> Crew<'_, F> {
     /// Calls `lead` with a crew of `threads` threads, this one included. In each round, each of the `tasks` tasks is
-    /// done once, by `task`, which gets its number and the target of the round, and returns its events.
+    /// done once, by `task`, which gets its number and the target of the round, and returns its events. Where the
+    /// machine starts fewer threads, those that there are do all tasks.
     pub(super) fn work(threads: usize, tasks: usize, task: F, lead: impl FnOnce(&Crew<'_, F>)) {
         let shared = &Shared {
             threads: threads.min(tasks),
@@ -58,7 +60,10 @@ impl<F: Fn(usize, Reached) -> u64 + Sync> Crew<'_, F> {
         std::thread::scope(|scope| {
             let _over = Over(shared);
             for thread in 1..shared.threads {
-                scope.spawn(move || Crew { shared, task, thread }.follow());
+                let follower = Crew { shared, task, thread };
+                if Builder::new().spawn_scoped(scope, move || follower.follow()).is_err() {
+                    break; // others take its tasks
+                }
             }
             lead(&Crew { shared, task, thread: 0 });
         });

@@ -25,6 +25,7 @@ use goodqueue_units::{Duration, Instant};
 use std::mem::swap;
 use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 
 /// A full frame of Ethernet.
 const FULL_FRAME_BITS: f64 = 8.0 * 1514.0;
@@ -154,15 +155,20 @@ impl Threaded {
 }
 
 /// Builds so many `copies` of a run, on `threads` threads. One thread would take as long for them as for many windows.
-/// Returns `None` if the scenario cannot be built.
+/// What a thread that cannot be started would have built, this one builds. Returns `None` if the scenario cannot be
+/// built.
 fn copies(scenario: &Scenario, copies: usize, threads: usize) -> Option<Vec<Simulation>> {
     let build = |number: usize| {
         (0..number).map(|_| Simulation::new(scenario.clone()).ok()).collect::<Option<Vec<_>>>()
     };
     std::thread::scope(|scope| {
         let numbers = (0..threads).map(|thread| (copies + thread) / threads);
-        let shares: Vec<_> = numbers.map(|number| scope.spawn(move || build(number))).collect();
-        let built = shares.into_iter().map(|share| share.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        let spawn = |number| Builder::new().spawn_scoped(scope, move || build(number)).map_err(|_| number);
+        let shares: Vec<_> = numbers.map(spawn).collect();
+        let built = shares.into_iter().map(|share| match share {
+            Ok(share) => share.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(number) => build(number),
+        });
         built.collect::<Option<Vec<_>>>().map(|built| built.into_iter().flatten().collect())
     })
 }

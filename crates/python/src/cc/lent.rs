@@ -183,7 +183,7 @@ fn count(name: &str, least: u32, value: &Bound<'_, PyAny>) -> PyResult<u32> {
     segments.ok_or_else(|| {
         let found = value.repr().map(|found| found.to_string()).unwrap_or_default();
         PyValueError::new_err(format!(
-            "window.{name}: found {found}; accepted: a whole number of segments, {least} or more"
+            "window.{name}: found {found}; accepted: a whole number of segments, {least} to {MOST}"
         ))
     })
 }

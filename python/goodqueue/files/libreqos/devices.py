@@ -30,6 +30,9 @@ NEWER = ("Parent Node ID", "Anchor Node ID")
 
 RATES = {"down": "Download Max Mbps", "up": "Upload Max Mbps"}
 LEAST = {"down": "Download Min Mbps", "up": "Upload Min Mbps"}
+MOST_CLASSES = 65_533
+"""The most circuits and nodes together: classes have 16 bits, and the link has one of them."""
+
 NO_PARENT = ("", "none")
 
 
@@ -51,6 +54,7 @@ def read(file: Path, sites: Sites | None, link: Mapping[str, Any], says_more: bo
     As in LibreQoS, a circuit whose rows name two parents is refused. Of two rates, or two lines, the first row's count,
     with a line on standard error if it ``says_more``. Raises UserError.
     """
+    most = MOST_CLASSES - (len(sites.tables) if sites else 0)
     circuits: dict[str, Circuit] = {}
     owners: dict[str, str] = {}
     for row, cells in rows(file):
@@ -61,6 +65,10 @@ def read(file: Path, sites: Sites | None, link: Mapping[str, Any], says_more: bo
             if (other := owners.setdefault(address, name)) != name:
                 raise _refusal(file, row, "IPv4", f"{address}, which circuit {other} has", "addresses of its own")
         first = circuits.setdefault(name, circuit)
+        if len(circuits) > most:  # asked here, since a million of them would take 8 GB until the core asks
+            raise UserError(
+                f"{file}:{row}", f"found more than {most} circuits; accepted: {MOST_CLASSES} with the nodes"
+            )
         if first is not circuit:
             _check_twin(file, row, first, circuit, says_more)
         if addresses:
@@ -172,7 +180,7 @@ def _rates_of(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _number(cell: str) -> float | None:
     try:
-        value = float(cell)
+        value = inputs.number(cell)
     except ValueError:
         return None
     return value if inputs.is_finite(value) else None

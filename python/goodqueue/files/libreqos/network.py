@@ -54,6 +54,8 @@ def _add(file: Path, where: str, tree: Any, parent: str, rates: Mapping[str, Any
         raise UserError(str(file), f"{where or 'the file'}: found {quoted(tree)}; accepted: an object of nodes by name")
     for name, site in tree.items():
         where_site = f"{where}.{name}" if where else name
+        if not name:
+            raise UserError(str(file), f'{where or "the file"}: found a node called ""; accepted: a name')
         if not isinstance(site, dict):
             raise UserError(
                 str(file),

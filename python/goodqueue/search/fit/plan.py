@@ -5,6 +5,7 @@ from dataclasses import replace
 from goodqueue import scenario as scenarios
 from goodqueue.ask import shared
 from goodqueue.errors import Option, UserError, bounded, quoted
+from goodqueue.files import inputs
 from goodqueue.measures import numbers
 from goodqueue.measures.frames import carried
 from goodqueue.record import Scenario
@@ -74,8 +75,8 @@ def _observed(text: str) -> Observed:
     name, equals, rest = (part.strip() for part in text.partition("="))
     value, sign, error = (part.strip() for part in rest.replace("±", "+-").partition("+-"))
     try:
-        number = float(value)
-        deviation = float(error) if sign else max(ERROR * abs(number), 1e-6)
+        number = inputs.number(value)
+        deviation = inputs.number(error) if sign else max(ERROR * abs(number), 1e-6)
     except ValueError:
         raise UserError(option, f"found {quoted(rest)}; accepted: METRIC=VALUE, or METRIC=VALUE+-ERROR") from None
     if not equals or not deviation > 0:

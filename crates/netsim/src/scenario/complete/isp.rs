@@ -199,10 +199,9 @@ pub(in crate::scenario) fn read(
     refuse_beside_subscribers(bottleneck, up.as_ref())?;
     let lines = lines(bottleneck, up.as_ref())?;
     let rates = rates(bottleneck, up.as_ref())?;
-    let nodes = nodes(&scenario.tables("node")?, rates)?;
-    let Groups { list, mut subscribers, mixes } = Groups::read(&tables, &nodes)?;
+    let (nodes, places) = nodes(&scenario.tables("node")?, rates)?;
+    let Groups { list, mut subscribers, mixes } = Groups::read(&tables, &places)?;
     address(&tables, &mixes, &mut subscribers)?;
-    refuse_too_many(&nodes, &subscribers)?;
     let trees = Direction::ALL
         .map(|direction| tree::commands(direction, &nodes, &subscribers, &lines[direction as usize]));
     let evening = evening::read(scenario, whole, Streams::new(seed), subscribers.len())?;
@@ -241,11 +240,15 @@ fn refuse_beside_subscribers(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> 
     Ok(())
 }
 
-/// Refuses more classes than a tree may have.
-fn refuse_too_many(nodes: &[Node], subscribers: &[Subscriber]) -> Result<()> {
-    if nodes.len() + subscribers.len() > tree::MOST_CLASSES {
-        let found = format!("{} nodes and {} subscribers", nodes.len() - 1, subscribers.len());
-        return refuse("subscriber", found, &format!("at most {} in all, as htb has", tree::MOST_CLASSES));
+/// Refuses more classes than a tree may have. The link has one, too.
+fn refuse_too_many(nodes: usize, subscribers: u64) -> Result<()> {
+    if subscribers.saturating_add(nodes as u64) >= tree::MOST_CLASSES as u64 {
+        let found = format!("{nodes} nodes and {subscribers} subscribers");
+        return refuse(
+            "subscriber",
+            found,
+            &format!("at most {} in all, as htb has", tree::MOST_CLASSES - 1),
+        );
     }
     Ok(())
 }

@@ -12,6 +12,10 @@ use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
 use alloc::format;
 
+/// The most levels of classes of `hfsc`. Linux has no bound. Each level costs time with each packet and with each class
+/// that is added below it.
+const MOST_LEVELS: usize = 256;
+
 impl Plan {
     /// Carries out `tc class add`, `change`, `replace` or `delete`.
     pub(super) fn modify_class(&mut self, verb: Verb, head: &Head<'_>, line: &mut Line<'_>) -> Read<Effect> {
@@ -97,7 +101,7 @@ impl Plan {
         let mut gone = None;
         match (above, &scheduler) {
             (Some(minor), Scheduler::Htb { .. }) => gone = lower(classes, minor),
-            (Some(minor), _) => raise(classes, minor),
+            (Some(minor), _) => raise(classes, minor)?,
             (None, _) => {}
         }
         classes.insert(id.minor(), Node { own, parent: above, level: 0, qdisc: None, order });
@@ -203,15 +207,21 @@ fn lower(classes: &mut Classes, minor: u16) -> Option<usize> {
 
 /// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`). A class without
 /// a link-sharing curve gets its real-time one for that (`hfsc_upgrade_rt`).
-fn raise(classes: &mut Classes, minor: u16) {
+fn raise(classes: &mut Classes, minor: u16) -> Read<()> {
     if let Some(Node { own: Class::Hfsc([rt, ls @ None, _]), .. }) = classes.get_mut(&minor) {
         *ls = *rt;
     }
     let (mut level, mut next) = (0, Some(minor));
     while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)) {
-        level = node.level.max(level + 1);
+        if node.level > level {
+            return Ok(()); // and so are those above
+        }
+        level += 1;
         (node.level, next) = (level, node.parent);
     }
+    refuse_if(level >= MOST_LEVELS, || {
+        format!("found classes of hfsc on {} levels; accepted here: {MOST_LEVELS}", level + 1)
+    })
 }
 
 /// Gives a class that has lost a child, and in `hfsc` those above it, its level: a class without children is a leaf.

@@ -2,10 +2,10 @@
 
 use super::addresses::Addresses;
 use super::mixes::Mix;
-use super::nodes::place_of;
+use super::nodes::{Places, place_of};
 use super::{
     ADDRESSES_KEY, COUNT, DOWN, DOWN_MIN, KEYS, LEAST, NAME, Node, PARENT, PLAN, QDISC, RTT, Subscriber,
-    TRAFFIC, UP, UP_MIN, UP_QDISC, leaf,
+    TRAFFIC, UP, UP_MIN, UP_QDISC, leaf, refuse_too_many,
 };
 use goodqueue_hosts::keys::{Json, Key, Quantity, RateText, Result, Span, Table, refuse};
 use goodqueue_units::Rate;
@@ -23,19 +23,27 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// Reads the `tables` of subscribers below `nodes`.
-    pub(super) fn read(tables: &[Table<'_>], nodes: &[Node]) -> Result<Self> {
+    /// Reads the `tables` of subscribers below the nodes at `places`. More than a tree may have are refused before they
+    /// take memory.
+    pub(super) fn read(tables: &[Table<'_>], places: &Places) -> Result<Self> {
+        let counts = tables.iter().map(|table| table.take(&COUNT));
+        refuse_too_many(places.len(), counts.sum::<Result<u64>>()?)?;
         let (mut list, mut subscribers, mut mixes) = (Vec::new(), Vec::new(), Vec::new());
         let mut names = BTreeMap::new();
         for (place, table) in tables.iter().enumerate() {
             table.refuse_others(KEYS, &[])?;
-            let group = Group::read(table, nodes)?;
-            if let Some(twin) = names.insert(group.one.name.clone(), place) {
-                let found = format!("{:?}, which subscriber[{twin}] has", group.one.name);
+            let group = Group::read(table, places)?;
+            let each: Vec<Subscriber> = group.each().collect();
+            let own = [&group.one].into_iter().chain(&each);
+            // A table of one subscriber has its name twice here.
+            let twin = own.map(|one| (&one.name, names.insert(one.name.clone(), place)));
+            let twin = twin.filter_map(|(name, twin)| Some((name, twin?))).find(|(_, twin)| *twin != place);
+            if let Some((name, twin)) = twin {
+                let found = format!("{name:?}, which subscriber[{twin}] has");
                 let accepted = "a name of its own (without name, the plan is the name)";
                 return refuse(&table.key("name"), found, accepted);
             }
-            subscribers.extend(group.each());
+            subscribers.extend(each);
             mixes.extend((0..group.count).map(|_| (place, group.mix.clone(), group.rtt)));
             list.push(group);
         }
@@ -91,7 +99,7 @@ impl Group {
         table
     }
 
-    fn read(table: &Table<'_>, nodes: &[Node]) -> Result<Self> {
+    fn read(table: &Table<'_>, places: &Places) -> Result<Self> {
         let rates = [table.take(&DOWN)?.0, table.take(&UP)?.0];
         let least_of = |key: &Key<RateText>, name: &str, rate: Rate| -> Result<Rate> {
             let found = table.find(key)?.map(|rate| rate.0);
@@ -108,7 +116,7 @@ impl Group {
         let name = table.find(&NAME)?.unwrap_or_else(|| plan.clone());
         let node = match table.find(&PARENT)? {
             None => 0,
-            Some(parent) => place_of(&table.key("parent"), &parent, nodes)?,
+            Some(parent) => place_of(&table.key("parent"), &parent, places)?,
         };
         let count = table.take(&COUNT)?;
         let addresses = table.find(&ADDRESSES_KEY)?.map_or_else(Vec::new, |list| list.0);

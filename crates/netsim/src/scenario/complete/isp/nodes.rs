@@ -3,12 +3,15 @@
 use super::{NODE_DOWN, NODE_KEYS, NODE_NAME, NODE_UP, Node, PARENT, tree};
 use goodqueue_hosts::keys::{Result, ScenarioError, Table, no_such_word, refuse};
 use goodqueue_units::Rate;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The place of each node except the link, by its name.
+pub(super) type Places = BTreeMap<String, usize>;
 
 /// Returns the place of the node `name`, which is the value of `key`.
-pub(super) fn place_of(key: &str, name: &str, nodes: &[Node]) -> Result<usize> {
-    nodes.iter().skip(1).position(|node| node.name == name).map(|at| at + 1).ok_or_else(|| {
-        let names: Vec<&str> = nodes.iter().skip(1).map(|node| node.name.as_str()).collect();
+pub(super) fn place_of(key: &str, name: &str, places: &Places) -> Result<usize> {
+    places.get(name).copied().ok_or_else(|| {
+        let names: Vec<&str> = places.keys().map(String::as_str).collect();
         let message = if names.is_empty() {
             format!("found {name:?}; accepted: the name of a [[node]], and there is none")
         } else if names.len() > 20 {
@@ -20,8 +23,10 @@ pub(super) fn place_of(key: &str, name: &str, nodes: &[Node]) -> Result<usize> {
     })
 }
 
-/// Returns the nodes in an order in which each one stands after the one above it. The first is the link.
-pub(super) fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<Vec<Node>> {
+/// Returns the nodes in an order in which each one stands after the one above it, and their places. The first is the
+/// link.
+pub(super) fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<(Vec<Node>, Places)> {
+    let mut places = Places::new();
     let mut nodes = vec![Node { name: String::new(), parent: 0, rates }];
     let mut read = Vec::new();
     let mut names = BTreeSet::new();
@@ -29,6 +34,9 @@ pub(super) fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<Vec<Node>>
         table.refuse_others(NODE_KEYS, &[])?;
         let (name, down) = (table.take(&NODE_NAME)?, table.take(&NODE_DOWN)?.0);
         let up = table.find(&NODE_UP)?.map_or(down, |rate| rate.0);
+        if name.is_empty() {
+            return refuse(&table.key("name"), "\"\"", "a name");
+        }
         if !names.insert(name.clone()) {
             return refuse(&table.key("name"), format!("{name:?} twice"), "a name of its own");
         }
@@ -41,7 +49,7 @@ pub(super) fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<Vec<Node>>
         for (table, name, parent, rates) in read {
             let above = match &parent {
                 None => Some(0),
-                Some(parent) => nodes.iter().skip(1).position(|node| node.name == *parent).map(|at| at + 1),
+                Some(parent) => places.get(parent).copied(),
             };
             let Some(above) = above else {
                 later.push((table, name, parent, rates));
@@ -54,6 +62,7 @@ pub(super) fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<Vec<Node>>
                 return refuse(&table.key("parent"), format!("{name:?} on level {depth}"), &accepted);
             }
             depths.push(depth);
+            places.insert(name.clone(), nodes.len());
             nodes.push(Node { name, parent: above, rates });
         }
         if later.len() == before {
@@ -66,9 +75,9 @@ pub(super) fn nodes(tables: &[Table<'_>], rates: [Rate; 2]) -> Result<Vec<Node>>
                     "a node above it",
                 );
             }
-            return place_of(&table.key("parent"), parent, &nodes).map(|_| nodes);
+            return place_of(&table.key("parent"), parent, &places).map(|_| (nodes, places));
         }
         read = later;
     }
-    Ok(nodes)
+    Ok((nodes, places))
 }

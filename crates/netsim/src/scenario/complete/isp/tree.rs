@@ -12,6 +12,8 @@ use std::fmt::Write;
 pub(super) const MOST_NODES_DEEP: usize = 6;
 /// Classes have 16 bits, and 0 is the qdisc.
 pub(super) const MOST_CLASSES: usize = 0xfffe;
+/// Linux gives qdiscs without a handle 8001: to ffff: (`qdisc_alloc_handle`, net/sched/sch_api.c).
+const MOST_AUTOMATIC: usize = 0x7fff;
 
 /// Returns the commands for `direction`. Queues without a line have `line`. There are at most [`MOST_CLASSES`].
 pub(super) fn commands(
@@ -55,7 +57,9 @@ pub(super) fn commands(
             text,
             "tc class add dev eth0 parent 1:{parent:x} classid 1:{own:x} htb rate {least}bit ceil {ceil}bit"
         );
-        _ = writeln!(text, "tc qdisc add dev eth0 parent 1:{own:x} {qdisc}");
+        let handle =
+            if subscribers.len() > MOST_AUTOMATIC { format!("handle {own:x}: ") } else { String::new() };
+        _ = writeln!(text, "tc qdisc add dev eth0 parent 1:{own:x} {handle}{qdisc}");
         for (address, length) in &one.addresses {
             _ = writeln!(
                 text,
