@@ -70,6 +70,7 @@ pub(super) fn read(
     notes: &mut Vec<String>,
 ) -> Read<Filter> {
     let (number, mask) = handle.map(|text| self::handle(kind, text)).transpose()?.unwrap_or_default();
+    let before = notes.len();
     let mut filter = match kind {
         "u32" => u32::read(line, protocol, notes)?,
         "flower" => flower::read(line, protocol, notes)?,
@@ -84,10 +85,21 @@ pub(super) fn read(
         }
     };
     filter.handle = number;
-    if !matches!(protocol, ALL | 0) {
-        for (mask, value) in &mut filter.rule.any_of {
-            mask[PROTOCOLS] |= 0xffff_0000;
-            value[PROTOCOLS] |= u32::from(protocol) << 16;
+    match protocol {
+        ALL | 0 => {}
+        IP | IPV6 => {
+            for (mask, value) in &mut filter.rule.any_of {
+                mask[PROTOCOLS] |= 0xffff_0000;
+                value[PROTOCOLS] |= u32::from(protocol) << 16;
+            }
+        }
+        _ => {
+            filter.rule.any_of.clear();
+            notes.truncate(before);
+            let name = name(protocol);
+            notes.push(format!(
+                "\"{kind}\" of protocol {name} matches no packet here: all are of IPv4 or IPv6"
+            ));
         }
     }
     Ok(filter)
@@ -119,6 +131,12 @@ pub(super) fn protocol(text: &str) -> Read<u16> {
         let said = format!("argument {text:?} is wrong: invalid protocol");
         by_tc(&format!("protocol {text:?}"), accepted, &said)
     })
+}
+
+/// Returns the name of a protocol.
+fn name(protocol: u16) -> String {
+    let known = KNOWN.iter().find(|(_, number)| *number == protocol);
+    known.map_or_else(|| format!("{protocol:#06x}"), |(name, _)| (*name).into())
 }
 
 /// Returns a refusal of the netlink message, for which Linux has no words but the error number's.

@@ -174,12 +174,14 @@ impl Plan {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let mut plan = Self::default();
-        let notes = shell::carry_out(text, &mut |words| match device {
-            Some(device) if !is_of(words, device) => Ok(()),
-            _ => match plan.apply(words) {
+        let notes = shell::carry_out(text, &mut |words| {
+            if device.is_some_and(|device| !is_of(words, device)) {
+                return Ok(());
+            }
+            match plan.apply(words) {
                 Err(_) if is_deletion_of_root(words) => Ok(()),
                 done => done.map(|_| ()),
-            },
+            }
         });
         plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
         plan.check()?;
@@ -277,18 +279,6 @@ pub(super) fn rules(qdisc: &Qdisc, of: u16) -> Vec<&Rule> {
     groups.flat_map(|(_, group)| group.rules()).collect()
 }
 
-impl Filter {
-    /// Returns whether a note says that it does not what its words seem to say.
-    pub(super) fn has_note(&self) -> bool {
-        !self.notes.is_empty()
-    }
-
-    /// Returns the words from the handle on.
-    pub(super) fn words(&self) -> String {
-        self.handle.iter().map(|handle| format!("handle {handle} ")).chain([self.words.clone()]).collect()
-    }
-}
-
 impl Group {
     /// Returns the rules in the order in which they are asked.
     fn rules(&self) -> Vec<&Rule> {
@@ -306,6 +296,18 @@ impl Group {
         }
         filters.sort_by_key(|(mask, place, _)| (*mask, *place));
         filters.into_iter().map(|(.., rule)| rule).collect()
+    }
+}
+
+impl Filter {
+    /// Returns the words from the handle on.
+    pub(super) fn words(&self) -> String {
+        self.handle.iter().map(|handle| format!("handle {handle} ")).chain([self.words.clone()]).collect()
+    }
+
+    /// Returns whether a note says already that it does not what its words seem to say.
+    pub(super) fn has_note(&self) -> bool {
+        !self.notes.is_empty()
     }
 }
 

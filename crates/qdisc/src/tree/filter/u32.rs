@@ -57,11 +57,11 @@ impl Selector {
         if bytes == 4 && within != 0 {
             return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
         }
-        // Of other protocols no packet comes, whatever its bytes would be.
-        let visible = self.visible();
-        if matches!(self.protocol, ALL | IP | IPV6 | 0) && offset.saturating_add(bytes) > visible {
+        // No packet of IPv4 has an address of IPv6 there, if the filter sees both.
+        let is_of_ipv4 = self.protocol == IP || matches!(self.protocol, ALL | 0) && !self.has_ip6;
+        if is_of_ipv4 && offset.saturating_add(bytes) > VISIBLE {
             return Err(format!(
-                "found {bytes} bytes at {offset}; accepted: the first {visible} bytes of the IP packet"
+                "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
             ));
         }
         let shift = match (bytes, within) {
@@ -86,18 +86,10 @@ impl Selector {
         Ok(())
     }
 
-    /// Returns how many bytes of a packet are known. Behind those, only IPv4 has anything in `protocol all`, and no
-    /// address of IPv6 stands there.
-    fn visible(&self) -> u32 {
-        let is_of_ipv6 = self.protocol == IPV6 || self.has_ip6 && self.protocol != IP;
-        if is_of_ipv6 { VISIBLE_OF_IPV6 } else { VISIBLE }
-    }
-
     /// Returns the bits of all keys. `None`: no packet has them.
     fn bits(&self) -> Option<Bits> {
         let mut bits = Bits::default();
-        let seen = self.keys.iter().filter(|key| key.word < self.visible() / 4);
-        let mut fits = seen.into_iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
+        let mut fits = self.keys.iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
         if let Some((value, mask)) = self.mark {
             fits &= bits.add(MARK, value, mask);
         }
@@ -279,7 +271,13 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
     if target.is_none() {
         notes.push("\"u32\" without flowid chooses no class on Linux; accepted: flowid and a class".into());
     }
-    let bits = selector.bits().filter(|_| target.is_some());
+    let is_hidden = selector.keys.iter().any(|key| key.word >= VISIBLE_OF_IPV6 / 4);
+    if is_hidden && protocol == IPV6 {
+        notes.push(format!(
+            "\"u32\" compares bytes behind the first {VISIBLE_OF_IPV6} of a packet of IPv6, and matches none here"
+        ));
+    }
+    let bits = if is_hidden { None } else { selector.bits() }.filter(|_| target.is_some());
     let any_of = bits.map_or_else(Vec::new, |bits| vec![(bits.mask, bits.value)]);
     let rule = Rule { any_of, target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
     Ok(Filter::of(rule))
