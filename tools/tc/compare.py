@@ -1,11 +1,11 @@
 """Puts random scripts of `tc` commands on Linux beside the model of a device (`crates/qdisc/src/tree/plan`).
 
-`compare.py scripts FIRST COUNT JOB` writes the scripts of these seeds to JOB.scripts.
-`compare.py ours JOB` carries them out here (JOB.ours), and writes JOB.in: each script, and behind it the commands that are
-to bring a device into the state that it has here. `guest.py` carries JOB.in out on Linux (JOB.out).
-`compare.py refusals JOB` writes the scripts of `refusals.txt` instead, which have each refusal that this program quotes.
-`compare.py golden FILE JOB…` writes what Linux said to FILE, of the scripts in which nothing differs (`--most` of each job).
-`compare.py verdicts JOB…` prints the table, and the differences by kind, most frequent first. `--show KIND` prints some.
+- `compare.py scripts FIRST COUNT JOB` writes the scripts of these seeds to JOB.scripts.
+- `compare.py refusals JOB` writes those of `refusals.txt` instead, which have each refusal that this program quotes.
+- `compare.py ours JOB` carries them out here (JOB.ours). It writes JOB.in: each script, and behind it the commands that
+  are to bring a device into the state that it has here. `guest.py` carries JOB.in out on Linux (JOB.out).
+- `compare.py golden FILE JOB...` writes what Linux said of the scripts in which nothing differs (`--most` of each job).
+- `compare.py verdicts JOB...` prints the table, and the differences by kind. `--show KIND` prints some.
 """
 
 import argparse
@@ -25,7 +25,7 @@ MODEL = HOUSE / "target/debug/examples/scripts"
 
 
 def automatic(line: str, first: int) -> str:
-    """The line with handles that Linux gave counted from 8001: on, from whichever it began."""
+    """Return the line with handles that Linux gave counted from 8001: on, from whichever it began."""
 
     def counted(found: re.Match[str]) -> str:
         number = int(found[1], 16)
@@ -35,7 +35,7 @@ def automatic(line: str, first: int) -> str:
 
 
 def state(lines: list[str], first: int) -> list[str]:
-    """The device's state without what two ways to the same device may tell apart: the numbers of hash tables."""
+    """Return the device's state without what two ways to the same device may tell apart: the numbers of hash tables."""
     qdiscs: list[str] = []
     filters: list[str] = []
     for line in lines:
@@ -56,18 +56,23 @@ def state(lines: list[str], first: int) -> list[str]:
 
 
 def brief(said: str | None) -> str:
-    """What was said, without what differs from command to command."""
-    lines = [line for line in (said or "").splitlines() if not re.match(r"Command failed|We have an error|Usage|RED: set|\t", line)]
+    """Return what was said, without what differs from command to command."""
+    lines = [
+        line
+        for line in (said or "").splitlines()
+        if not re.match(r"Command failed|We have an error|Usage|RED: set|\t", line)
+    ]
     text = " / ".join(lines)
     text = re.search(r"\((?:Linux|tc): .*\)$", text)[0] if re.search(r"\((?:Linux|tc): .*\)$", text) else text
     return re.sub(r'"[^"]*[0-9][^"]*"|\b[0-9a-fx]*[0-9][0-9a-fx]*:?[0-9a-fx]*\b', "#", text)[:150]
 
 
 def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
-    """Each command or script, with its column, the kind of difference, the commands up to it, and the detail."""
+    """Yield each command or script, with its column, the kind of difference, the commands up to it, and the detail."""
     scripts = json.loads(pathlib.Path(job + ".scripts").read_text())
     ours = [json.loads(line) for line in pathlib.Path(job + ".ours").read_text().splitlines()]
     linux = [json.loads(line) for line in pathlib.Path(job + ".out").read_text().splitlines()]
+    asked = json.loads(pathlib.Path(job + ".in").read_text())
     for at, (commands, own) in enumerate(zip(scripts, ours, strict=True)):
         if 2 * at + 1 >= len(linux):
             return
@@ -86,25 +91,31 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
                 column = "only Linux took" if here is not None else "only ours took"
                 yield column, f"{shape}: {brief(here if here is not None else there)}", before, f"{there}\n{here}"
                 break
-        if same:
+        if same and own["state"] != asked[2 * at + 1]:
+            yield "state of another model", "", commands, ""
+        elif same:
             found, wanted = state(again["state"], again["first"]), state(theirs["state"], theirs["first"])
-            refused = [f"{command} => {said}" for command, said in zip(own["state"], again["said"], strict=True) if said]
+            refused = [
+                f"{command} => {said}" for command, said in zip(own["state"], again["said"], strict=True) if said
+            ]
             if found == wanted:
                 yield "same state", "", commands, ""
                 continue
-            only = [f"- {line}" for line in wanted if line not in found] + [f"+ {line}" for line in found if line not in wanted]
+            only = [f"- {line}" for line in wanted if line not in found] + [
+                f"+ {line}" for line in found if line not in wanted
+            ]
             kind = brief(refused[0]) if refused else " ".join((only or ["order"])[0].split()[:3])
             yield "other state", re.sub(r"[0-9a-f]+:[0-9a-f]*", "#", kind), commands, "\n".join(refused + only)
 
 
 def words(said: str) -> str:
-    """The words of `tc` or Linux within what was said."""
+    """Return the words of `tc` or Linux within what was said."""
     first = next((line for line in said.splitlines() if line and not line.startswith("RED: set")), "")
     return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE): ", "", first).strip()
 
 
 def ours(job: str) -> None:
-    """Carries out the scripts here, and writes what Linux is to carry out."""
+    """Carry out the scripts here, and write what Linux is to carry out."""
     text = pathlib.Path(job + ".scripts").read_text()
     done = subprocess.run([MODEL], input=text, capture_output=True, text=True, check=True).stdout
     pathlib.Path(job + ".ours").write_text(done)
@@ -113,28 +124,31 @@ def ours(job: str) -> None:
 
 
 def listed(text: str) -> list[list[str]]:
-    """The scripts in a text, with empty lines between them."""
+    """Return the scripts in a text, with empty lines between them."""
     paragraphs = (paragraph.splitlines() for paragraph in text.split("\n\n"))
     return [lines for lines in paragraphs if lines and not lines[0].startswith("#")]
 
 
 def says_so(ours: list[str | None], linux: list[str]) -> bool:
-    """Whether each refusal that quotes `tc` or Linux has the words of the run."""
-    quotes = [(said, words(text)) for said, text in zip(ours, linux, strict=True) if said and re.search(r"\((Linux|tc):", said)]
+    """Return whether each refusal that quotes `tc` or Linux has the words of the run."""
+    quotes = [
+        (said, words(text))
+        for said, text in zip(ours, linux, strict=True)
+        if said and re.search(r"\((Linux|tc):", said)
+    ]
     return all(text in said for said, text in quotes)
 
 
 def golden(file: str, jobs: list[str], most: int) -> None:
-    """Writes what Linux said: a line for each command, with its refusal, and the commands of the state that it has then."""
+    """Write what Linux said: a line for each command, with its refusal, and the commands of the state afterwards."""
     paragraphs = []
     for job in jobs:
         scripts = json.loads(pathlib.Path(job + ".scripts").read_text())
         own = [json.loads(line) for line in pathlib.Path(job + ".ours").read_text().splitlines()]
         linux = [json.loads(line) for line in pathlib.Path(job + ".out").read_text().splitlines()]
-        asked = json.loads(pathlib.Path(job + ".in").read_text())
         same = [commands for column, _, commands, _ in differences(job) if column == "same state"]
-        shown = [at for at, commands in enumerate(scripts) if asked[2 * at + 1] == own[at]["state"]]
-        kept = [at for at in shown if scripts[at] in same and says_so(own[at]["said"], linux[2 * at]["said"])][:most]
+        told = [at for at, one in enumerate(own[: len(linux) // 2]) if says_so(one["said"], linux[2 * at]["said"])]
+        kept = [at for at in told if scripts[at] in same][:most]
         for at in kept:
             said = [words(text) for text in linux[2 * at]["said"]]
             lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]
@@ -144,7 +158,7 @@ def golden(file: str, jobs: list[str], most: int) -> None:
 
 
 def main() -> None:
-    """Does what the command line says."""
+    """Do what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("scripts", "refusals", "ours", "golden", "verdicts"))
     parser.add_argument("arguments", nargs="+")

@@ -1,13 +1,14 @@
 """What Linux makes of scripts of `tc` commands: runs as root in a machine of its own, with a device that queues.
 
-`python3 guest.py DEVICE IN OUT`: IN is a JSON list of scripts, each a list of commands without `tc` in front. Each script
-begins on a device without a qdisc and goes on after a refusal, as `tc -batch -force` does. OUT gets, per script, what
-was said of each command that was refused (an empty text: it was taken), and the device's state afterwards.
+`python3 guest.py DEVICE IN OUT`: IN is a JSON list of scripts, each a list of commands without `tc` in front. Each
+script begins on a device without a qdisc and goes on after a refusal, as `tc -batch -force` does. For each script, OUT
+gets what was said of each command that was refused (an empty text: it was taken), and the device's state afterwards.
 """
 
 import json
-import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -15,12 +16,15 @@ MARK = "mark-of-the-end"
 """A command that `tc` does not know: what it says of it stands behind what it says of the command before."""
 
 
-def carry_out(device: str, commands: list[str]) -> tuple[int, list[str], str]:
-    """Carries out commands on a device without a qdisc.
+TC, IP = (shutil.which(name) or name for name in ("tc", "ip"))
 
-    Gives the next handle that Linux counts to, as the count goes on from script to script; the refusal of each command
-    (an empty text: it was taken); and what the device has then. A command that ends `tc` itself, as a wrong number does,
-    ends its own alone.
+
+def carry_out(device: str, commands: list[str]) -> tuple[int, list[str], str]:
+    """Carry out commands on a device without a qdisc.
+
+    Return the next handle that Linux counts to, as the count goes on from script to script; the refusal of each
+    command (an empty text: it was taken); and what the device has then. A command that ends `tc` itself, as a wrong
+    number does, ends its own alone.
     """
     begin = [f"qdisc del dev {device} root", f"qdisc add dev {device} root pfifo", f"qdisc show dev {device}"]
     end = [f"qdisc show dev {device}", f"class show dev {device}"]
@@ -29,7 +33,9 @@ def carry_out(device: str, commands: list[str]) -> tuple[int, list[str], str]:
     shown = ""
     while rest:
         lines = "".join(f"{command}\nqdisc {MARK}\n" for command in rest)
-        run = subprocess.run(["tc", "-d", "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [TC, "-d", "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False
+        )
         shown += run.stdout
         parts = re.split(rf'Command "{MARK}" is unknown[^\n]*\nCommand failed [^\n]*\n', run.stderr)
         done = parts[: min(len(parts) - 1, len(rest))]
@@ -44,21 +50,22 @@ def carry_out(device: str, commands: list[str]) -> tuple[int, list[str], str]:
 
 
 def filters(device: str, state: str) -> list[str]:
-    """The filters of each qdisc and class, as `tc` shows them. The line of another device stands between two of them."""
+    """Return the filters of each qdisc and class, as `tc` shows them, with a line of another device between."""
     places = re.findall(r"^qdisc \S+ ([0-9a-f]+:)", state, re.M) + re.findall(r"^class h\S+ (\S+:\S+) ", state, re.M)
     lines = "".join(f"filter show dev {device} parent {place}\nqdisc show dev lo\n" for place in places)
-    run = subprocess.run(["tc", "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False)
+    run = subprocess.run([TC, "-force", "-batch", "-"], input=lines, capture_output=True, text=True, check=False)
     shown = re.split(r"^qdisc [^\n]*\n", run.stdout, flags=re.M)
-    return [f"[{place}] {line}" for place, text in zip(places, shown) for line in text.splitlines()]
+    return [f"[{place}] {line}" for place, text in zip(places, shown, strict=False) for line in text.splitlines()]
 
 
 def main() -> None:
+    """Carry out all scripts."""
     device, scripts, answers = sys.argv[1:]
     for name in ("lo", device):
-        subprocess.run(["ip", "link", "set", name, "up"], check=True)
-    with open(scripts, encoding="utf-8") as file:
-        jobs = json.load(file)
-    with open(answers + ".part", "w", encoding="utf-8") as file:
+        subprocess.run([IP, "link", "set", name, "up"], check=True)
+    jobs = json.loads(pathlib.Path(scripts).read_text(encoding="utf-8"))
+    part = pathlib.Path(answers + ".part")
+    with part.open("w", encoding="utf-8") as file:
         for commands in jobs:
             first, said, state = carry_out(device, commands)
             lines = state.splitlines()
@@ -66,7 +73,7 @@ def main() -> None:
                 lines += filters(device, state)
             file.write(json.dumps({"first": first, "said": said, "state": lines}) + "\n")
             file.flush()
-    os.replace(answers + ".part", answers)
+    part.replace(answers)
 
 
 if __name__ == "__main__":

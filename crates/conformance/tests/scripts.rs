@@ -60,6 +60,7 @@ fn each_sentence_that_is_quoted_was_said() {
         include_str!("../../qdisc/src/tree/plan/classes.rs"),
         include_str!("../../qdisc/src/tree/plan/filters.rs"),
         include_str!("../../qdisc/src/tree/plan/grafted.rs"),
+        include_str!("../../qdisc/src/tree/plan/groups.rs"),
         include_str!("../../qdisc/src/tree/plan/qdiscs.rs"),
     ];
     let code =

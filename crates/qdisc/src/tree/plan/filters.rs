@@ -5,7 +5,7 @@
 
 use super::grafted::HASHING;
 use super::head::{Head, Verb};
-use super::refusal::{EXISTS, INVALID, by_linux, refuse_if};
+use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, Filter, Group, Id, Plan, Qdisc, Read, What};
 use crate::tree::chain::Target;
 use crate::tree::filter;
@@ -20,7 +20,7 @@ const FIRST_AUTOMATIC: u32 = 0xc000;
 /// The first preference of which Linux thinks that it gave it itself.
 const AUTOMATIC: u32 = 0x8000;
 /// The first hash table of `u32`, and the first filter in one.
-const FIRST_TABLE: u32 = 0x800;
+pub(super) const FIRST_TABLE: u32 = 0x800;
 
 impl Plan {
     /// Carries out `tc filter add`, `change` or `replace`.
@@ -284,144 +284,4 @@ impl Qdisc {
             ),
         })
     }
-}
-
-impl Group {
-    fn check(&self, kind: &str, number: u16, preference: u32) -> Read<()> {
-        if number != 0 {
-            self.check_protocol(number, preference)?;
-        }
-        self.check_kind(kind, preference)
-    }
-
-    fn check_protocol(&self, number: u16, preference: u32) -> Read<()> {
-        refuse_if(self.number != number, || {
-            let linux = "Filter with specified priority/protocol not found.";
-            by_linux(&format!("another protocol at prio {preference}"), &self.protocol, linux)
-        })
-    }
-
-    fn check_kind(&self, kind: &str, preference: u32) -> Read<()> {
-        refuse_if(self.kind != kind, || {
-            let linux = "Specified filter kind does not match existing one.";
-            by_linux(&format!("{kind} at prio {preference}"), &self.kind, linux)
-        })
-    }
-
-    /// Refuses a command for its handle: `u32` looks for the whole number.
-    fn check_there(&self, verb: Verb, handle: u32) -> Read<()> {
-        let known = self.filters.contains_key(&handle);
-        refuse_if(known && verb.is_exclusive(), || {
-            by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists.")
-        })?;
-        refuse_if(!known && !verb.creates(), || {
-            let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
-            by_linux(&format!("a change of the filter {handle:#x}"), "the handle of a filter above", linux)
-        })
-    }
-
-    /// Returns a handle with what `u32` leaves out: the number of its table.
-    fn whole(&self, handle: u32) -> u32 {
-        let is_whole = self.kind != "u32" || handle >> 20 != 0 || handle == 0;
-        if is_whole { handle } else { self.common << 20 | handle }
-    }
-
-    /// Returns the lowest handle that is free from `first` on.
-    fn free(&self, first: u32) -> u32 {
-        let taken = self.filters.range(first..).zip(first..).take_while(|((handle, _), at)| *handle == at);
-        first + taken.count() as u32
-    }
-
-    /// Puts a filter where its handle says, or where there is room.
-    fn put(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
-        let kind = self.kind.clone();
-        if self.filters.contains_key(&handle) {
-            return self.replace(handle, common, new);
-        }
-        let refused = |linux: &str| Err(by_linux(&format!("{kind} twice"), "each filter once", linux));
-        let at = match kind.as_str() {
-            "u32" => {
-                let (table, node) = (self.common << 20, handle & 0xfff);
-                if handle >> 20 != 0 && handle >> 20 != self.common {
-                    let linux = "cls_u32: Handle specified hash table address mismatch.";
-                    let accepted = format!("a handle of table {:x}:", self.common);
-                    return Err(by_linux(&format!("handle {}", shown(&new)), &accepted, linux));
-                }
-                match node {
-                    0 => self.free(table | FIRST_TABLE),
-                    _ if self.filters.contains_key(&(table | node)) => {
-                        return refused("No space left on device");
-                    }
-                    _ => table | node,
-                }
-            }
-            "matchall" if !self.filters.is_empty() => return refused(EXISTS),
-            "fw" if self.common != common => {
-                return Err(by_linux("fw with another mask", "one mask for each prio", INVALID));
-            }
-            "flower" if self.filters.values().any(|filter| filter.identity == new.identity) => {
-                return refused(EXISTS);
-            }
-            _ if handle != 0 => handle,
-            _ => self.free(1),
-        };
-        if kind == "flower" && !self.masks.contains(&new.mask) {
-            self.masks.push(new.mask.clone());
-        }
-        self.filters.insert(at, new);
-        Ok(())
-    }
-
-    /// Gives the filter with this handle what a command says.
-    fn replace(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
-        let kind = self.kind.as_str();
-        let is_other = |(at, filter): (&u32, &Filter)| *at != handle && filter.identity == new.identity;
-        refuse_if(kind == "fw" && self.common != common, || {
-            by_linux("fw with another mask", "one mask for each prio", INVALID)
-        })?;
-        refuse_if(kind == "matchall" || kind == "flower" && self.filters.iter().any(is_other), || {
-            by_linux(&format!("{kind} twice"), "each filter once", EXISTS)
-        })?;
-        refuse_if(kind == "flow", || "found flow replaced; accepted: deleted and added anew".to_string())?;
-        let (is_u32, is_flower) = (kind == "u32", kind == "flower");
-        if is_flower && !self.masks.contains(&new.mask) {
-            self.masks.push(new.mask.clone());
-        }
-        let Some(known) = self.filters.get_mut(&handle) else { return Ok(()) };
-        if is_u32 {
-            // `u32_init_knode` copies the old selector, and only the class is new.
-            known.rule.target = new.rule.target;
-            known.is_bound = new.is_bound;
-            known.words = retargeted(&known.words, &new.words);
-            known
-                .notes
-                .push(format!("\"filter replace … {}\" keeps what u32 compares, as in Linux", new.words));
-        } else {
-            let order = known.order;
-            *known = Filter { order, ..new };
-        }
-        self.masks.retain(|mask| self.filters.values().any(|filter| filter.mask == *mask));
-        Ok(())
-    }
-}
-
-/// Returns the words of a filter of `u32` with the class of other words.
-fn retargeted(words: &str, of: &str) -> String {
-    let is_class = |word: &&str| matches!(*word, "flowid" | "classid");
-    let class = |words: &str| words.split(' ').skip_while(|word| !is_class(word)).nth(1).map(str::to_string);
-    let (Some(class), mut parts) = (class(of), words.split(' ')) else { return words.to_string() };
-    let mut kept: Vec<String> = Vec::new();
-    while let Some(word) = parts.next() {
-        if is_class(&word) {
-            parts.next();
-        } else {
-            kept.push(word.to_string());
-        }
-    }
-    kept.extend(["flowid".to_string(), class]);
-    kept.join(" ")
-}
-
-fn shown(filter: &Filter) -> &str {
-    filter.handle.as_deref().unwrap_or("0")
 }

@@ -3,16 +3,13 @@
 //! Source: `tc_modify_qdisc` and `tc_get_qdisc` (net/sched/sch_api.c, Linux 6.1), whose branches these are.
 
 use super::head::{Head, Verb};
-use super::refusal::{by_linux, by_tc, refuse_if};
-use super::{Effect, FRAME, Id, Inside, Node, Plan, Qdisc, Read, What};
-use crate::param::{Args, Value};
-use crate::registry::parse_inner;
-use crate::tree::params::{Class, Scheduler, txqueuelen};
+use super::refusal::{by_linux, refuse_if};
+use super::{Effect, Id, Inside, Node, Plan, Qdisc, Read, What};
+use crate::tree::params::Class;
 use crate::tree::words::Line;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
-use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 /// Which qdisc a command is about.
@@ -218,88 +215,12 @@ impl Plan {
             _ => "pfifo",
         }
     }
-
-    /// Reads a discipline: one with classes, or one of the registry.
-    pub(super) fn discipline(&mut self, kind: &str, words: &[String]) -> Read<What> {
-        let mut line = Line::new(words);
-        let Some(own) = Scheduler::read(kind, &mut line, FRAME, txqueuelen(&self.device))? else {
-            let args = self.leaf_of(kind, words)?;
-            return Ok(What::Leaf { args, inside: Inside::Own });
-        };
-        let classes = bands(own.bands() as u16).collect();
-        Ok(What::Scheduler { own, classes })
-    }
-
-    /// Reads the line of a discipline without classes.
-    pub(super) fn leaf_of(&mut self, kind: &str, words: &[String]) -> Read<Arc<Args>> {
-        let line = [&[kind.to_string()], words].concat().join(" ");
-        if let Some(known) = self.leaves.get(&line) {
-            return Ok(known.clone());
-        }
-        let mut args = parse_inner(&line).map_err(|error| error.0)?;
-        check_demands(&args)?;
-        fit(&mut args, txqueuelen(&self.device));
-        let args = Arc::new(args);
-        self.leaves.insert(line, args.clone());
-        Ok(args)
-    }
 }
 
 /// Returns the classes of a discipline with this many bands.
 pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
     let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
     (1..=count).map(move |minor| (minor, band(minor.into())))
-}
-
-/// Refuses a line to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`, `netem_parse_opt`). A line with a
-/// `child`, which `tc` does not know, is one of this program.
-fn check_demands(args: &Args) -> Read<()> {
-    let is_given = |name: &str| args.is_given(name);
-    refuse_if(args.spec.name == "choke" && !(is_given("limit") && is_given("bandwidth")), || {
-        let said = "Required parameter (bandwidth, limit) is missing";
-        by_tc("choke without limit or bandwidth", "both, as choke limit 1000 bandwidth 10mbit", said)
-    })?;
-    let is_too_soon = args.spec.name == "netem" && is_given("reorder") && !is_given("delay");
-    refuse_if(is_too_soon, || {
-        let said = "reordering not possible without specifying some delay";
-        by_tc("netem reorder without delay", "both, as netem delay 10ms reorder 25%", said)
-    })?;
-    if args.spec.name != "tbf" || args.is_given("child") {
-        return Ok(());
-    }
-    let demand = |is_there: bool, found: &str, accepted: &str, said: &str| {
-        refuse_if(!is_there, || by_tc(&format!("tbf without {found}"), accepted, said))
-    };
-    let has = |name: &str| args.is_given(name);
-    demand(has("rate"), "rate", "rate and a rate, as rate 10mbit", "the \"rate\" parameter is mandatory.")?;
-    demand(has("burst"), "burst", "burst and bytes, as burst 5kb", "the \"burst\" parameter is mandatory.")?;
-    demand(
-        has("minburst") || !has("peakrate"),
-        "mtu beside peakrate",
-        "mtu and bytes, as mtu 1540",
-        "when \"peakrate\" is specified, \"mtu\" must also be specified.",
-    )?;
-    demand(
-        has("limit") || has("latency"),
-        "limit or latency",
-        "latency 50ms, for example",
-        "either \"limit\" or \"latency\" is required.",
-    )
-}
-
-/// Gives `args`, and the discipline inside, the limits that Linux takes from the device's `txqueuelen` if a line names
-/// none: those of sch_fifo.c, of sch_sfb.c and of the bands of `pfifo_fast`.
-fn fit(args: &mut Args, txqueuelen: u32) {
-    let packets = u64::from(txqueuelen);
-    match args.spec.name {
-        "pfifo" | "pfifo_head_drop" | "sfb" => args.set_default("limit", Value::Integer(packets)),
-        "bfifo" => args.set_default("limit", Value::Integer(packets * u64::from(FRAME))),
-        "pfifo_fast" => args.set_default("txqueuelen", Value::Integer(packets)),
-        _ => {}
-    }
-    if let Some(child) = args.child_mut() {
-        fit(child, txqueuelen);
-    }
 }
 
 /// The classes of a scheduler, by the minor number.
