@@ -137,6 +137,21 @@ pub trait Qdisc<P> {
     /// Offers `packet`. This packet and others may be handed to [`Owner::dropped`] before the call returns.
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued;
 
+    /// Offers `packet` at `now` for the queue that a filter has chosen. The first is number 1. `None`: there is no such
+    /// queue, and the packet was dropped. A discipline that filters do not sort into queues does what it does without
+    /// them.
+    #[cfg(feature = "complete")]
+    fn enqueue_into<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        queue: u16,
+        owner: &mut O,
+    ) -> Option<Enqueued> {
+        let _ = queue;
+        Some(self.enqueue(now, packet, owner))
+    }
+
     /// Takes the packet to send next. `None`: there is nothing to send now. A call that returns `None` matters too:
     /// it shows the discipline that the link is idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;

@@ -128,6 +128,19 @@ macro_rules! qdiscs {
                     $($(#[$outer_only])? Self::$outer(outer) => enqueue_apart(&mut **outer, now, packet, owner),)+
                 }
             }
+            #[cfg(feature = "complete")]
+            fn enqueue_into<O: Owner<$P>>(
+                &mut self,
+                now: Instant,
+                packet: $P,
+                queue: u16,
+                owner: &mut O,
+            ) -> Option<Enqueued> {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.enqueue_into(now, packet, queue, owner),)+
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.enqueue_into(now, packet, queue, owner),)+
+                }
+            }
             #[inline]
             fn dequeue<O: Owner<$P>>(&mut self, now: Instant, owner: &mut O) -> Option<$P> {
                 match self {

@@ -7,6 +7,7 @@ import re
 
 from goodqueue.errors import UserError, quoted
 from goodqueue.settings.draft import Draft, Way
+from goodqueue.traffic import probe
 
 KEYS = {
     "owd_delta_delay_thr_ms": ("delayed", "ms"),
@@ -110,7 +111,13 @@ def _remark(least: int, most: int) -> str:
 def _pings(values: Values) -> str:
     count = int(values.number("no_pingers", 6))
     every_ms = 1000 * values.number("reflector_ping_interval_s", 0.3)
-    rows = ["[[traffic]]", 'kind = "ping"', 'name = "reflectors"', f"count = {count}", f'interval = "{every_ms:g}ms"']
+    rows = [
+        "[[traffic]]",
+        f'kind = "{probe().name}"',
+        'name = "reflectors"',
+        f"count = {count}",
+        f'interval = "{every_ms:g}ms"',
+    ]
     return "\n".join([*rows, f'stagger = "{every_ms / max(count, 1):g}ms"'])
 
 

@@ -4,6 +4,8 @@ import json
 import textwrap
 from dataclasses import dataclass, field
 
+from goodqueue.traffic import BULK, probe
+
 WIDTH = 110
 """The most characters of a line of comments."""
 
@@ -55,12 +57,13 @@ class Draft:
             "\n".join(["[bottleneck]", *_way(self.down, rate)]),
             "\n".join(["[bottleneck.up]", *_way(self.up, rate)]),
             '[path]                        # an example, as the traffic is\nrtt = "30ms"',
-            '[[traffic]]\nkind = "bulk"\ncount = 2\nstart_spread = "1s"',
-            '[[traffic]]\nkind = "bulk"\ndirection = "up"\nstart_spread = "1s"',
+            f'[[traffic]]\nkind = "{BULK}"\ncount = 2\nstart_spread = "1s"',
+            f'[[traffic]]\nkind = "{BULK}"\ndirection = "up"\nstart_spread = "1s"',
             *self.tables,
         ]
-        if not any('kind = "ping"' in table for table in self.tables):
-            parts.append('[[traffic]]\nkind = "ping"')
+        kind = f'kind = "{probe().name}"'
+        if not any(kind in table for table in self.tables):
+            parts.append(f"[[traffic]]\n{kind}")
         return "\n\n".join(parts) + "\n"
 
 

@@ -91,6 +91,26 @@ impl Args {
     /// Returns these parameters with the values of `line`, which is the line of a discipline alone.
     #[inline(always)] // the page's first module is smaller without the call
     pub(super) fn changed_alone(&self, line: &str) -> Result<Self, Error> {
+        let args = self.rewritten(line)?;
+        self.check_fixed(&args)?;
+        Ok(args)
+    }
+
+    /// Refuses `after`, the parameters after a change, if the discipline cannot take them while it lives.
+    pub(crate) fn check_fixed(&self, after: &Self) -> Result<(), Error> {
+        for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&after.values) {
+            if param.fixed && before != after {
+                let (before, after) = (param.show(*before), param.show(*after));
+                let accepted = format!("accepted: {before}, which cannot change while the qdisc lives");
+                return Err(Error(format!("{} {}: found {after}; {accepted}", self.spec.name, param.name)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns these parameters with the values of `line`, whether or not a discipline that runs can take them.
+    #[inline(always)] // as above
+    pub(crate) fn rewritten(&self, line: &str) -> Result<Self, Error> {
         let name = self.spec.name;
         let mut words = line.split_whitespace();
         let found = words.next().unwrap_or("");
@@ -119,13 +139,6 @@ impl Args {
         args.named = named;
         if let Some(begin_anew) = self.spec.begins_anew {
             begin_anew(&mut args, self);
-        }
-        for ((param, before), after) in self.spec.params.iter().zip(&self.values).zip(&args.values) {
-            if param.fixed && before != after {
-                let (before, after) = (param.show(*before), param.show(*after));
-                let accepted = format!("accepted: {before}, which cannot change while the qdisc lives");
-                return Err(Error(format!("{name} {}: found {after}; {accepted}", param.name)));
-            }
         }
         if args.values != self.values {
             (self.spec.settle)(&mut args); // if no value changes, derived values do not change either

@@ -211,6 +211,12 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self.quantum = quantum as i32;
     }
 
+    /// Returns the number of buckets.
+    #[cfg(feature = "complete")]
+    pub(crate) fn count(&self) -> u32 {
+        self.flows.len() as u32
+    }
+
     /// Returns the bucket of a flow hash: the hash scaled to the number of buckets, as Linux does it without a
     /// division.
     #[inline]

@@ -161,12 +161,26 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 
 impl<P: Packet> Qdisc<P> for FqCodel<P> {
     #[inline]
-    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
-        packet.set_arrival(now);
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         let bucket = self.flows.bucket(packet.flow_hash());
-        self.flows.push(bucket, packet);
-        let Some(why) = self.excess() else { return Enqueued::Success };
-        if self.overflow(why, owner) == bucket { Enqueued::Congestion } else { Enqueued::Success }
+        self.put(now, bucket, packet, owner)
+    }
+
+    #[cfg(feature = "complete")]
+    fn enqueue_into<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        queue: u16,
+        owner: &mut O,
+    ) -> Option<Enqueued> {
+        match u32::from(queue).checked_sub(1).filter(|bucket| *bucket < self.flows.count()) {
+            Some(bucket) => Some(self.put(now, bucket, packet, owner)),
+            None => {
+                owner.dropped(packet, Drop::Overlimit);
+                None
+            }
+        }
     }
 
     #[inline]
@@ -226,6 +240,14 @@ fn describe((bucket, flow): (u32, &Flow<Vars>)) -> alloc::string::String {
 }
 
 impl<P: Packet> FqCodel<P> {
+    #[inline]
+    fn put<O: Owner<P>>(&mut self, now: Instant, bucket: u32, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        self.flows.push(bucket, packet);
+        let Some(why) = self.excess() else { return Enqueued::Success };
+        if self.overflow(why, owner) == bucket { Enqueued::Congestion } else { Enqueued::Success }
+    }
+
     /// Returns why packets must be dropped. `None`: none must.
     #[inline]
     fn excess(&self) -> Option<Drop> {

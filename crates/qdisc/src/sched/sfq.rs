@@ -113,32 +113,27 @@ fn settle(args: &mut Args) {
 
 impl<P: Packet> Qdisc<P> for Sfq<P> {
     #[inline]
-    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
-        packet.set_arrival(now);
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         let keys = *self.keys.get_or_insert_with(|| first_keys(self.timer.is_some(), owner));
-        let Some((slot, new)) = self.slot_of(self.bucket(&packet, keys)) else {
-            owner.dropped(packet, Drop::Overlimit);
-            return Enqueued::Dropped;
-        };
-        let mut condemned = (self.slots[slot as usize].packets >= self.depth).then_some(Drop::Flow);
-        if self.red.is_some() {
-            condemned = self.ask_red(now, (slot, new), &mut packet, owner).or(condemned);
-        }
-        if let Some(why) = condemned {
-            if !self.headdrop {
-                owner.dropped(packet, why);
-                return Enqueued::Dropped;
+        self.admit(now, self.bucket(&packet, keys), packet, owner)
+    }
+
+    #[cfg(feature = "complete")]
+    fn enqueue_into<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        queue: u16,
+        owner: &mut O,
+    ) -> Option<Enqueued> {
+        let is_there = |bucket: &u32| (*bucket as usize) < self.buckets.len();
+        match u32::from(queue).checked_sub(1).filter(is_there) {
+            Some(bucket) => Some(self.admit(now, bucket, packet, owner)),
+            None => {
+                owner.dropped(packet, Drop::Overlimit);
+                None
             }
-            // The flow keeps its place in the round and its length, so only the packets are exchanged.
-            self.take(slot, false).into_iter().for_each(|oldest| owner.dropped(oldest, why));
-            self.put(slot, packet);
-            return Enqueued::Congestion;
         }
-        self.add(slot, packet);
-        if self.backlog.packets <= self.limit {
-            return Enqueued::Success;
-        }
-        if self.overflow(owner) == slot { Enqueued::Congestion } else { Enqueued::Success }
     }
 
     #[inline]
@@ -210,6 +205,35 @@ fn first_keys<P, O: Owner<P>>(perturbed: bool, owner: &mut O) -> [u64; 2] {
 }
 
 impl<P: Packet> Sfq<P> {
+    /// Takes `packet` into the queue of `bucket`.
+    #[inline]
+    fn admit<O: Owner<P>>(&mut self, now: Instant, bucket: u32, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        let Some((slot, new)) = self.slot_of(bucket) else {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Dropped;
+        };
+        let mut condemned = (self.slots[slot as usize].packets >= self.depth).then_some(Drop::Flow);
+        if self.red.is_some() {
+            condemned = self.ask_red(now, (slot, new), &mut packet, owner).or(condemned);
+        }
+        if let Some(why) = condemned {
+            if !self.headdrop {
+                owner.dropped(packet, why);
+                return Enqueued::Dropped;
+            }
+            // The flow keeps its place in the round and its length, so only the packets are exchanged.
+            self.take(slot, false).into_iter().for_each(|oldest| owner.dropped(oldest, why));
+            self.put(slot, packet);
+            return Enqueued::Congestion;
+        }
+        self.add(slot, packet);
+        if self.backlog.packets <= self.limit {
+            return Enqueued::Success;
+        }
+        if self.overflow(owner) == slot { Enqueued::Congestion } else { Enqueued::Success }
+    }
+
     fn bucket(&self, packet: &P, [k0, k1]: [u64; 2]) -> u32 {
         let x = (u64::from(packet.flow_hash()) ^ k0).wrapping_add(k1);
         // The finaliser of splitmix64 (Steele, Lea, Flood 2014).

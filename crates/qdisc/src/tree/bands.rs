@@ -67,7 +67,7 @@ impl<P: Packet> Bands<P> {
         let (before, strict, quanta) = (self.setup.tuning.strict, asked.strict, &asked.quanta);
         self.children.truncate(quanta.len(), now, owner);
         while self.children.len() < quanta.len() {
-            self.children.push(Child::new(Node::Leaf(Leaf::new(pattern.clone()))));
+            self.children.push(Child::new(Node::Leaf(Leaf::new(pattern.clone(), None))));
         }
         self.rounds.resize(quanta.len());
         for (at, quantum) in (0..).zip(quanta) {

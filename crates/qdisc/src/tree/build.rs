@@ -8,9 +8,9 @@ use super::drr::Drr;
 use super::hfsc::{self, Hfsc};
 use super::htb::{self, Htb};
 use super::id::Id;
-use super::leaf::{Leaf, Pattern};
+use super::leaf::{Filters, Leaf, Pattern};
 use super::params::{self, Class, QUANTUM, RATE, Scheduler};
-use super::plan::{self, Filter, Plan, What};
+use super::plan::{self, Plan, What};
 use super::rounds::QUANTA;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};
@@ -28,7 +28,10 @@ pub(super) const WITHOUT_A_COMMAND: &str = "pfifo limit 1000";
 /// Builds the root of `plan`, at the place of `args`.
 pub(super) fn root<P: Packet>(plan: &Plan, args: &Args, link: Link) -> Result<Child<P>, Error> {
     let mut builder = Builder { plan, args, link, patterns: BTreeMap::new(), pfifo: None };
-    builder.qdisc(0)
+    match plan.root_place() {
+        Some(at) => builder.qdisc(at),
+        None => Err(Error("tc: found no root qdisc".into())),
+    }
 }
 
 struct Builder<'a> {
@@ -37,24 +40,28 @@ struct Builder<'a> {
     args: &'a Args,
     link: Link,
     /// By the address of the line that several leaves share.
-    patterns: BTreeMap<usize, Arc<Pattern>>,
+    patterns: BTreeMap<usize, (Arc<Args>, Arc<Pattern>)>,
     /// The line of a class without a qdisc.
     pfifo: Option<Arc<Args>>,
 }
 
 impl Builder<'_> {
-    fn leaf<P: Packet>(&mut self, args: &Arc<Args>) -> Result<Child<P>, Error> {
+    fn leaf<P: Packet>(
+        &mut self,
+        args: &Arc<Args>,
+        filters: Option<Arc<Filters>>,
+    ) -> Result<Child<P>, Error> {
         let address = Arc::as_ptr(args) as usize;
         let pattern = match self.patterns.get(&address) {
-            Some(known) => known.clone(),
+            Some((_, known)) => known.clone(),
             None => {
                 let placed = args.as_ref().clone().beside(self.args);
                 let made = Arc::new(Pattern::new::<P>(placed, self.link)?);
-                self.patterns.insert(address, made.clone());
+                self.patterns.insert(address, (args.clone(), made.clone()));
                 made
             }
         };
-        Ok(Child::new(Node::Leaf(Leaf::new(pattern))))
+        Ok(Child::new(Node::Leaf(Leaf::new(pattern, filters))))
     }
 
     /// Builds the discipline that a class has: that of a command, or a `pfifo`.
@@ -69,20 +76,22 @@ impl Builder<'_> {
                 self.pfifo.insert(made).clone()
             }
         };
-        self.leaf(&pfifo)
+        self.leaf(&pfifo, None)
     }
 
     fn qdisc<P: Packet>(&mut self, at: usize) -> Result<Child<P>, Error> {
-        let plan::Qdisc { handle, what, .. } = &self.plan.qdiscs[at];
-        let (own, classes, filters) = match what {
-            What::Leaf(args) => return self.leaf(args),
-            What::Scheduler { own, classes, filters } => (own, classes, filters),
-        };
-        let handle = *handle;
+        let qdisc = &self.plan.qdiscs[&at];
+        if let Some(args) = self.plan.held(at) {
+            let chain = Chain::new(plan::rules(qdisc, 0).into_iter());
+            let filters = Filters { handle: qdisc.handle, chain };
+            return self.leaf(&args, (!qdisc.filters.is_empty()).then(|| Arc::new(filters)));
+        }
+        let What::Scheduler { own, classes } = &qdisc.what else { return self.below(None) };
+        let handle = qdisc.handle;
         let below =
             |node: &plan::Node| if node.level > 0 { Ok(None) } else { self.below(node.qdisc).map(Some) };
         let mut children = classes.values().map(below).collect::<Result<Vec<_>, Error>>()?;
-        let chains = chains(filters);
+        let chains = chains(qdisc);
         let chain = |minor: u16| chains.get(&minor).cloned().unwrap_or_default();
         // The place of each class among those of its qdisc. hfsc has the root as the first.
         let first = u32::from(matches!(own, Scheduler::Hfsc { .. }));
@@ -168,9 +177,8 @@ pub(super) fn shape(args: &Args, r2q: u32, link: Link) -> Result<htb::Shape, Err
 }
 
 /// Returns the chains of a qdisc (0) and of its classes.
-fn chains(filters: &[Filter]) -> BTreeMap<u16, Chain> {
-    let mut of: Vec<u16> = filters.iter().map(|filter| filter.of).collect();
-    of.sort_unstable();
+fn chains(qdisc: &plan::Qdisc) -> BTreeMap<u16, Chain> {
+    let mut of: Vec<u16> = qdisc.filters.keys().map(|(of, _)| *of).collect();
     of.dedup();
-    of.into_iter().map(|of| (of, Chain::new(Plan::rules(filters, of).into_iter()))).collect()
+    of.into_iter().map(|of| (of, Chain::new(plan::rules(qdisc, of).into_iter()))).collect()
 }

@@ -49,8 +49,10 @@ impl Work {
             Set::Hfsc { id, curves } => Self::Curves(id, curves),
             Set::Quantum { id, quantum } => Self::Quantum(id, quantum),
             Set::Default(minor) => Self::Default(minor),
-            Set::Bands(asked) => Self::Bands(Tuning::of(&asked), pattern(parse_inner(WITHOUT_A_COMMAND)?)?),
-            Set::Leaf(own) => Self::Leaf(pattern(Args::clone(&own))?),
+            Set::Bands { asked, .. } => {
+                Self::Bands(Tuning::of(&asked), pattern(parse_inner(WITHOUT_A_COMMAND)?)?)
+            }
+            Set::Leaf { args: own, .. } => Self::Leaf(pattern(Args::clone(&own))?),
         })
     }
 }

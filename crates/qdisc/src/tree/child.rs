@@ -103,10 +103,7 @@ impl<P: Packet> Child<P> {
         owner: &mut O,
     ) -> Offered {
         match &mut self.node {
-            Node::Leaf(leaf) => match leaf.enqueue(now, packet, owner) {
-                Enqueued::Success => Offered::Queued,
-                other => Offered::Refused(other),
-            },
+            Node::Leaf(leaf) => leaf.offer(now, packet, words, owner),
             Node::Htb(own) => own.offer(now, packet, words, owner),
             Node::Hfsc(own) => own.offer(now, packet, words, owner),
             Node::Drr(own) => own.offer(now, packet, words, owner),

@@ -11,6 +11,7 @@ mod u32;
 use super::chain::{Rule, Target};
 use super::fields::{MARK, Words};
 use super::id::Id;
+use super::plan::refusal::{by_linux, by_tc};
 use super::words::{Line, number};
 use alloc::format;
 use alloc::string::String;
@@ -41,12 +42,21 @@ impl Bits {
 /// A filter that has been read.
 pub(super) struct Filter {
     pub(super) rule: Rule,
-    /// What tells the filter from others of its kind and preference: Linux refuses a second one. `u32` and `basic` have
-    /// a number that Linux gives.
-    pub(super) identity: Option<Vec<u32>>,
-    /// What filters of the same preference have in common: the mask of `fw`, which they share, and that of `flower`,
-    /// which asks all filters of one mask before those of the next one.
+    /// The number that the command gives the filter. 0: Linux gives one.
+    pub(super) handle: u32,
+    /// The mask of `fw`, which filters of the same preference share.
+    pub(super) common: u32,
+    /// The mask of `flower`, which asks all filters of one mask before those of the next one.
     pub(super) mask: Vec<u32>,
+    /// What tells a filter of `flower` from others of its preference: Linux refuses a second one.
+    pub(super) identity: Vec<u32>,
+}
+
+impl Filter {
+    /// Returns a filter without a handle of its own, and with nothing that others must not have.
+    fn of(rule: Rule) -> Self {
+        Self { rule, handle: 0, common: 0, mask: Vec::new(), identity: Vec::new() }
+    }
 }
 
 /// Reads the filter of `kind` from its words. `handle` is the word after `handle`, `major` the number of the qdisc, and
@@ -59,24 +69,39 @@ pub(super) fn read(
     (major, protocol): (u16, u16),
     notes: &mut Vec<String>,
 ) -> Read<Filter> {
-    if let Some(handle) = handle.filter(|_| !matches!(kind, "fw" | "flow")) {
-        return Err(format!("found handle {handle:?}; accepted: none, except for fw and flow"));
-    }
+    let (number, mask) = handle.map(|text| self::handle(kind, text)).transpose()?.unwrap_or_default();
+    let before = notes.len();
     let mut filter = match kind {
-        "u32" => u32::read(line, notes)?,
+        "u32" => u32::read(line, protocol, notes)?,
         "flower" => flower::read(line, protocol, notes)?,
-        "fw" => fw(handle, line, notes)?,
-        "matchall" | "basic" => everything(kind, line)?,
-        "flow" => flow::read(handle, line, major)?,
+        "fw" => fw((handle, number, mask), line, notes)?,
+        "matchall" | "basic" => {
+            Filter::of(Rule { any_of: vec![Default::default()], target: only_class(kind, line)? })
+        }
+        "flow" => flow::read((handle, number), line, major)?,
         _ => {
             let accepted = "u32, flower, fw, matchall, basic, flow";
             return Err(format!("found filter {kind:?}; accepted: {accepted}"));
         }
     };
-    if !matches!(protocol, ALL | IP) {
+    filter.handle = number;
+    if !matches!(protocol, ALL | IP | 0) {
         filter.rule.any_of.clear();
+        notes.truncate(before);
+        let name = name(protocol);
+        notes.push(format!("\"{kind}\" of protocol {name} matches no packet here: all are of IPv4"));
     }
     Ok(filter)
+}
+
+/// Reads the handle of a filter as a number, and the mask of `fw`.
+pub(super) fn handle(kind: &str, text: &str) -> Read<(u32, u32)> {
+    let refused = |said| by_tc(&format!("handle {text:?}"), "a number", said);
+    match kind {
+        "fw" => mark(text),
+        "u32" => Ok((u32::handle_of(text).ok_or_else(|| refused("Illegal filter ID"))?, 0)),
+        _ => Ok((number(text).map_err(|_| refused("Illegal \"handle\""))?, 0)),
+    }
 }
 
 /// `ETH_P_ALL`: packets of any protocol.
@@ -84,33 +109,31 @@ pub(super) const ALL: u16 = 0x0003;
 /// `ETH_P_IP`: packets of IPv4, which all are here.
 pub(super) const IP: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
+const KNOWN: [(&str, u16); 6] =
+    [("all", ALL), ("ip", IP), ("ipv6", IPV6), ("arp", 0x0806), ("802.1q", 0x8100), ("802.1ad", 0x88a8)];
 
 /// Reads a protocol as iproute2's ll_proto_a2n does, with the names that scripts use.
 pub(super) fn protocol(text: &str) -> Read<u16> {
-    let known = match text.to_ascii_lowercase().as_str() {
-        "all" => Some(ALL),
-        "ip" | "ipv4" => Some(IP),
-        "ipv6" => Some(IPV6),
-        "arp" => Some(0x0806),
-        "802.1q" => Some(0x8100),
-        "802.1ad" => Some(0x88a8),
-        _ => numbers::whole(text).and_then(|number| u16::try_from(number).ok()),
-    };
+    let lower = text.to_ascii_lowercase();
+    let lower = if lower == "ipv4" { "ip" } else { &lower };
+    let named = KNOWN.iter().find(|(name, _)| *name == lower).map(|(_, number)| *number);
+    let known = named.or_else(|| numbers::whole(text).and_then(|number| u16::try_from(number).ok()));
     let accepted = "all, ip, ipv6, arp, 802.1q, 802.1ad, or a number";
     known.ok_or_else(|| {
         let said = format!("argument {text:?} is wrong: invalid protocol");
-        by("tc", &format!("protocol {text:?}"), accepted, &said)
+        by_tc(&format!("protocol {text:?}"), accepted, &said)
     })
 }
 
-/// Returns a refusal with the words of `who` refuses: `tc` or Linux.
-fn by(who: &str, found: &str, accepted: &str, said: &str) -> String {
-    format!("found {found}; accepted: {accepted} ({who}: {said})")
+/// Returns the name of a protocol.
+fn name(protocol: u16) -> String {
+    let known = KNOWN.iter().find(|(_, number)| *number == protocol);
+    known.map_or_else(|| format!("{protocol:#06x}"), |(name, _)| (*name).into())
 }
 
 /// Returns a refusal of the netlink message, for which Linux has no words but the error number's.
 fn invalid(found: &str, accepted: &str) -> String {
-    by("Linux", found, accepted, "\"Invalid argument\"")
+    by_linux(found, accepted, "Invalid argument")
 }
 
 /// Reads the class of `flowid` or `classid` if the word is one of them.
@@ -118,9 +141,8 @@ fn class(word: &str, line: &mut Line<'_>) -> Read<Option<Target>> {
     match word {
         "flowid" | "classid" => {
             let text = line.value(word)?;
-            let refused =
-                |_| by("tc", &format!("{word} {text:?}"), "a class, as 1:10", "Illegal \"classid\"");
-            Id::read(text).map(|id| Some(Target::Class(id))).map_err(refused)
+            let refused = || by_tc(&format!("{word} {text:?}"), "a class, as 1:10", "Illegal \"classid\"");
+            Id::read(text).map(|id| Some(Target::Class(id))).ok_or_else(refused)
         }
         _ => Ok(None),
     }
@@ -147,22 +169,19 @@ fn only_class(kind: &str, line: &mut Line<'_>) -> Read<Target> {
     target.ok_or_else(|| invalid(&format!("{kind} without a class"), "flowid and a class, as flowid 1:10"))
 }
 
-/// Reads `matchall` or `basic`, which match all packets. A second `matchall` of the same preference is refused
-/// (`mall_change`).
-fn everything(kind: &str, line: &mut Line<'_>) -> Read<Filter> {
-    let rule = Rule { any_of: vec![Default::default()], target: only_class(kind, line)? };
-    Ok(Filter { rule, identity: (kind == "matchall").then(Vec::new), mask: Vec::new() })
-}
-
 /// Returns the mark and the mask of a handle of `fw` (`fw_parse_opt`).
 fn mark(handle: &str) -> Read<(u32, u32)> {
     let (mark, mask) = handle.split_once('/').unwrap_or((handle, "0xffffffff"));
-    let refused = |said| by("tc", &format!("handle {handle:?}"), "a mark, as 5 or 0x10/0xf0", said);
+    let refused = |said| by_tc(&format!("handle {handle:?}"), "a mark, as 5 or 0x10/0xf0", said);
     let mark = number(mark).map_err(|_| refused("Illegal \"handle\""))?;
     Ok((mark, number(mask).map_err(|_| refused("Illegal \"handle\" mask"))?))
 }
 
-fn fw(handle: Option<&str>, line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter> {
+fn fw(
+    (handle, mark, mask): (Option<&str>, u32, u32),
+    line: &mut Line<'_>,
+    notes: &mut Vec<String>,
+) -> Read<Filter> {
     let accepted = "handle and a mark that is not 0, as handle 5 fw flowid 1:5";
     let handle = match handle {
         Some(handle) => handle,
@@ -170,7 +189,6 @@ fn fw(handle: Option<&str>, line: &mut Line<'_>, notes: &mut Vec<String>) -> Rea
         None if line.peek().is_none() => return Err(format!("found fw alone; accepted: {accepted}")),
         None => return Err(invalid("fw without a handle", accepted)),
     };
-    let (mark, mask) = mark(handle)?;
     if mark == 0 {
         return Err(invalid(&format!("handle {handle} fw"), accepted));
     }
@@ -186,7 +204,7 @@ fn fw(handle: Option<&str>, line: &mut Line<'_>, notes: &mut Vec<String>) -> Rea
     }
     let any_of = if can_match { vec![(bits.mask, bits.value)] } else { Vec::new() };
     let rule = Rule { any_of, target: only_class("fw", line)? };
-    Ok(Filter { rule, identity: Some(vec![mark]), mask: vec![mask] })
+    Ok(Filter { common: mask, ..Filter::of(rule) })
 }
 
 /// Reads an IPv4 address of one to four numbers, as iproute2's get_addr_ipv4 does: those left out are 0.

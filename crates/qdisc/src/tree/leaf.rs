@@ -1,5 +1,9 @@
 //! A discipline without classes, made when its first packet comes: most of ten thousand subscribers are idle.
 
+use super::chain::{Chain, asked};
+use super::child::Offered;
+use super::fields::Words;
+use super::id::Id;
 use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};
@@ -41,16 +45,33 @@ impl Pattern {
     }
 }
 
+/// The filters of a discipline that they sort into its queues.
+pub(super) struct Filters {
+    pub(super) handle: Id,
+    pub(super) chain: Chain,
+}
+
+impl Filters {
+    /// Returns the queue of a packet: that for which it asks itself, or that of the first filter. 0: none.
+    fn queue(&self, words: &Words) -> u16 {
+        match asked(words) {
+            id if id.major() == self.handle.major() && id.minor() > 0 => id.minor(),
+            _ => self.chain.classid(words).map_or(0, Id::minor),
+        }
+    }
+}
+
 /// A leaf.
 pub(super) struct Leaf<P> {
     pattern: Arc<Pattern>,
     made: Option<AnyQdisc<P>>,
+    filters: Option<Arc<Filters>>,
 }
 
 impl<P: Packet> Leaf<P> {
-    pub(super) fn new(pattern: Arc<Pattern>) -> Self {
+    pub(super) fn new(pattern: Arc<Pattern>, filters: Option<Arc<Filters>>) -> Self {
         let made = if pattern.is_at_once { Self::build(&pattern) } else { None };
-        Self { pattern, made }
+        Self { pattern, made, filters }
     }
 
     /// Takes the parameters of `pattern`, as `tc qdisc change` does.
@@ -81,17 +102,32 @@ impl<P: Packet> Leaf<P> {
         AnyQdisc::build(&pattern.args, &pattern.link).ok()
     }
 
-    pub(super) fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
+    /// Offers `packet`, of which filters see `words`. A packet that no filter of the discipline matches is dropped, and
+    /// the class above has not had it (`fq_codel_classify`, `__NET_XMIT_BYPASS`).
+    pub(super) fn offer<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        words: &Words,
+        owner: &mut O,
+    ) -> Offered {
         if self.made.is_none() {
             self.made = Self::build(&self.pattern);
         }
-        match &mut self.made {
-            Some(qdisc) => qdisc.enqueue(now, packet, owner),
-            None => {
+        let answer = match (&mut self.made, &self.filters) {
+            (Some(qdisc), None) => qdisc.enqueue(now, packet, owner),
+            (Some(qdisc), Some(filters)) => {
+                match qdisc.enqueue_into(now, packet, filters.queue(words), owner) {
+                    Some(answer) => answer,
+                    None => return Offered::Refused(Enqueued::Success),
+                }
+            }
+            (None, _) => {
                 owner.dropped(packet, crate::Drop::Overlimit);
                 Enqueued::Dropped
             }
-        }
+        };
+        if answer == Enqueued::Success { Offered::Queued } else { Offered::Refused(answer) }
     }
 
     /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is

@@ -41,7 +41,7 @@ pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
 pub(crate) use plan::Change;
-pub use plan::Plan;
+pub use plan::{Plan, Tried, tried};
 
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};

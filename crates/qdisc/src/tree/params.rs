@@ -6,6 +6,7 @@ mod curves;
 
 use super::curve::Spec;
 use super::htb::PRIORITIES;
+use super::plan::refusal::{by_linux, by_tc};
 use super::rounds::QUANTA;
 use super::words::{Line, hexadecimal, number};
 use crate::param::{Args, Digits, Param, ParamSpec, QdiscSpec};
@@ -72,6 +73,8 @@ pub(super) enum Class {
     Hfsc([Option<Spec>; 3]),
     /// Of `drr`. `None`: a full frame.
     Drr(Option<u32>),
+    /// What a command says of a band of `ets`.
+    Ets(Option<u32>),
     /// A band of `ets`, `prio` or `mq`, which comes with its discipline.
     Band,
 }
@@ -124,8 +127,6 @@ impl Scheduler {
                         _ => return Err(unknown("prio", word, "bands, priomap")),
                     }
                 }
-                check("prio bands", bands, (2, MOST_BANDS))?;
-                priomap.iter().try_for_each(|band| check("prio priomap", *band, (0, bands - 1)))?;
                 Self::Prio { bands, priomap }
             }
             _ => return Ok(None),
@@ -177,10 +178,9 @@ impl Scheduler {
         }
         check("ets bands", bands, (1, MOST_BANDS))?;
         if strict + quanta.len() as u32 > bands {
-            return Err(format!(
-                "ets: found {strict} strict bands and {} quanta; accepted: {bands} bands in all",
-                quanta.len()
-            ));
+            let found = format!("{strict} strict bands and {} quanta of ets", quanta.len());
+            let said = "Not enough total bands to cover all the strict bands and quanta";
+            return Err(by_tc(&found, &format!("{bands} bands in all"), said));
         }
         let of_frame = frame.clamp(QUANTA.0, QUANTA.1);
         let quanta = (0..bands).map(|band| match band.checked_sub(strict) {
@@ -192,6 +192,19 @@ impl Scheduler {
             priomap.unwrap_or([u32::MAX; 16]).map(|band| if band == u32::MAX { bands - 1 } else { band });
         priomap.iter().try_for_each(|band| check("ets priomap", *band, (0, bands - 1)))?;
         Ok(Self::Ets { strict, quanta: quanta.collect(), priomap })
+    }
+
+    /// Refuses what Linux refuses of words that `tc` has taken (`prio_tune`).
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self::Prio { bands, priomap } = self else { return Ok(()) };
+        let refused = |what: &str, found: u32, accepted: &str| {
+            Err(by_linux(&format!("prio {what} {found}"), accepted, "Invalid argument"))
+        };
+        match priomap.iter().find(|band| *band >= bands) {
+            _ if !(2..=MOST_BANDS).contains(bands) => refused("bands", *bands, "2 to 16"),
+            Some(band) => refused("priomap", *band, &format!("0 to {}", bands - 1)),
+            None => Ok(()),
+        }
     }
 
     /// Returns the name of the discipline.
@@ -214,11 +227,6 @@ impl Scheduler {
             Self::Mq => 1,
             Self::Htb { .. } | Self::Hfsc { .. } | Self::Drr => 0,
         }
-    }
-
-    /// Returns whether classes may have filters of their own.
-    pub(super) fn filters_classes(&self) -> bool {
-        matches!(self, Self::Htb { .. } | Self::Hfsc { .. })
     }
 
     /// Returns the words that [`Scheduler::read`] reads, with the name.
@@ -248,35 +256,26 @@ impl Scheduler {
         }
     }
 
-    /// Reads the words of a class.
-    pub(super) fn class(&self, kind: &str, line: &mut Line<'_>) -> Result<Class, String> {
-        let own = self.name();
-        if kind != own {
-            return Err(format!("found a class of {kind:?}; accepted: {own}, as its qdisc"));
-        }
-        match self {
-            Self::Htb { .. } => {
+    /// Reads the words of a class of `kind`, before it is known of what its qdisc is.
+    pub(super) fn class(kind: &str, line: &mut Line<'_>) -> Result<Class, String> {
+        match kind {
+            "htb" => {
                 let args = Args::parse(&HTB_CLASS, &line.rest().join(" ")).map_err(|error| error.0)?;
                 if !args.is_given("rate") {
-                    return Err(
-                        "htb: found no rate; accepted: a class with a rate (tc: \"rate\" is required)".into(),
-                    );
+                    return Err(by_tc(
+                        "a class of htb without rate",
+                        "rate and a rate",
+                        "\"rate\" is required.",
+                    ));
                 }
                 Ok(Class::Htb(args))
             }
-            Self::Hfsc { .. } => curves::read(line).map(Class::Hfsc),
-            Self::Drr => {
-                let mut own = None;
-                while let Some(word) = line.next() {
-                    own = match word {
-                        "quantum" => Some(quantum("drr quantum", line.value(word)?)?),
-                        _ => return Err(unknown("drr", word, "quantum")),
-                    };
-                }
-                Ok(Class::Drr(own))
-            }
-            Self::Ets { .. } | Self::Prio { .. } | Self::Mq => {
-                Err(format!("found a class of {own}; accepted: the bands that its qdisc has"))
+            "hfsc" => curves::read(line).map(Class::Hfsc),
+            "drr" => quantum_alone("drr", line).map(Class::Drr),
+            "ets" => quantum_alone("ets", line).map(Class::Ets),
+            _ => {
+                let said = format!("Qdisc \"{kind}\" is classless.");
+                Err(by_tc(&format!("a class of {kind}"), "a class of htb, hfsc, drr or ets", &said))
             }
         }
     }
@@ -289,6 +288,8 @@ impl Class {
             Self::Htb(args) => args.to_string(),
             Self::Drr(Some(quantum)) => format!("drr quantum {quantum}"),
             Self::Drr(None) => "drr".to_string(),
+            Self::Ets(Some(quantum)) => format!("ets quantum {quantum}"),
+            Self::Ets(None) => "ets".to_string(),
             Self::Band => String::new(),
             Self::Hfsc(curves) => {
                 let mut words = "hfsc".to_string();
@@ -333,16 +334,13 @@ fn unknown(kind: &str, word: &str, accepted: &str) -> String {
     format!("{kind}: found {word:?}; accepted: {accepted}")
 }
 
-/// Reads the words of a change of a band of `ets`.
-pub(super) fn ets_quantum(kind: &str, line: &mut Line<'_>) -> Result<Option<u32>, String> {
-    if kind != "ets" {
-        return Err(format!("found a class of {kind:?}; accepted: ets, as its qdisc"));
-    }
+/// Reads the words of a class of `kind` that has a quantum and no more.
+fn quantum_alone(kind: &str, line: &mut Line<'_>) -> Result<Option<u32>, String> {
     let mut own = None;
     while let Some(word) = line.next() {
         own = match word {
-            "quantum" => Some(quantum("ets quantum", line.value(word)?)?),
-            _ => return Err(unknown("ets", word, "quantum")),
+            "quantum" => Some(quantum(&format!("{kind} quantum"), line.value(word)?)?),
+            _ => return Err(unknown(kind, word, "quantum")),
         };
     }
     Ok(own)

@@ -1,58 +1,81 @@
-//! A tree as its commands describe it, and what `tc` and Linux refuse about them.
+//! A device, as the commands of a tree set it up one after the other.
 //!
-//! Source: tc(8), and net/sched/sch_api.c and cls_api.c. A refusal has Linux's own words in brackets where it has some.
+//! Source: tc(8), and net/sched/sch_api.c and cls_api.c (Linux 6.1). A command does what it does there, or is refused
+//! with the words of `tc` or Linux in brackets. What a device may have and a run here cannot is refused when all
+//! commands are read (`limits`).
 
+mod altered;
 mod change;
 mod classes;
 mod filters;
+mod grafted;
 mod head;
-mod read;
+mod limits;
+mod qdiscs;
+pub(super) mod refusal;
+mod shown;
+mod tried;
 
+pub(crate) use change::Change;
 pub(super) use change::{Set, Step};
+pub use tried::{Tried, tried};
 
 use super::chain::Rule;
 use super::id::Id;
 use super::params::{Class, Scheduler};
 use super::shell;
+use super::words::Line;
 use crate::param::{Args, Error};
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::fmt;
+use head::{Object, Verb};
 
 type Read<T> = Result<T, String>;
 
-/// The longest text of commands, and the largest number of classes.
+/// The longest text of commands.
 const LONGEST: usize = 64 << 20;
-/// A tree.
+/// Bytes of a full frame, for the quanta of `ets` that are unset.
+const FRAME: u32 = 1514;
+
+/// A device with its qdiscs, their classes and filters.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// The name of the device in the commands.
     device: String,
-    stab: Option<Args>,
-    /// The first is the root.
-    pub(super) qdiscs: Vec<Qdisc>,
-    /// The places of the qdiscs by the first number of their handles. One inside another has the place of that.
+    /// The qdiscs that have a handle, in the order in which they were made.
+    pub(super) qdiscs: BTreeMap<usize, Qdisc>,
+    root: Option<usize>,
+    /// The qdiscs by the first number of their handles.
     majors: BTreeMap<u16, usize>,
+    /// How many qdiscs, classes and filters were made so far.
+    made: usize,
     /// The first number of the last handle that no command gave.
     automatic: u16,
+    /// Sentences on what was skipped in the script.
+    skipped: Vec<String>,
     /// Equal leaves share their parameters.
     leaves: BTreeMap<String, Arc<Args>>,
-    /// What tells filters apart, with the places of their qdiscs, their classes and their preferences.
-    taken: BTreeSet<(usize, u16, u32, Vec<u32>)>,
-    /// A sentence for each filter that does not do what its words seem to say, and on what was skipped.
-    notes: Vec<String>,
 }
 
-/// A qdisc of a tree.
+/// A qdisc that has a handle.
 #[derive(Clone, Debug)]
 pub(super) struct Qdisc {
     pub(super) handle: Id,
-    /// The class above, or none for the root.
-    parent: Option<Id>,
+    /// The class above as the command names it, or [`Id::ROOT`].
+    parent: Id,
+    /// How many qdiscs are above it.
+    depth: usize,
+    stab: Option<Args>,
+    /// The qdisc of the root class of `hfsc`, which no packet reaches.
+    of_root_class: Option<usize>,
     pub(super) what: What,
+    /// The filters, by the class that has them (0: the qdisc itself) and by preference.
+    pub(super) filters: BTreeMap<(u16, u32), Group>,
+    /// The number of the last hash table of `u32`.
+    last_table: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -61,10 +84,20 @@ pub(super) enum What {
         own: Scheduler,
         /// By the minor number.
         classes: BTreeMap<u16, Node>,
-        filters: Vec<Filter>,
     },
     /// A discipline of the registry.
-    Leaf(Arc<Args>),
+    Leaf { args: Arc<Args>, inside: Inside },
+}
+
+/// What a discipline of one class holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Inside {
+    /// What it has from the beginning: a queue of its own.
+    Own,
+    /// The qdisc of a command.
+    Qdisc(usize),
+    /// Nothing, as a command has deleted that (`noop`): it drops every packet.
+    Nothing,
 }
 
 /// A class of a tree.
@@ -74,30 +107,55 @@ pub(super) struct Node {
     pub(super) parent: Option<u16>,
     /// 0: a leaf.
     pub(super) level: usize,
-    /// Its discipline, if a command gives it one.
+    /// Its discipline, if a command gives it one. A class of `hfsc` keeps it when it gets children.
     pub(super) qdisc: Option<usize>,
     /// In which order the classes were made.
     order: usize,
 }
 
+/// Filters of one preference, which have a protocol and a kind in common (`tcf_proto`).
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    protocol: String,
+    number: u16,
+    kind: String,
+    /// The mask of `fw`, or the number of the hash table of `u32`.
+    common: u32,
+    /// The masks of `flower`, in the order in which they are tried.
+    masks: Vec<Vec<u32>>,
+    /// By the handle.
+    filters: BTreeMap<u32, Filter>,
+}
+
 /// A filter of a tree.
 #[derive(Clone, Debug)]
 pub(super) struct Filter {
-    /// 0: of the qdisc itself, else the class that has it.
-    pub(super) of: u16,
-    preference: u32,
-    protocol: String,
-    kind: String,
-    /// What filters of this preference have in common, by kind: see [`super::filter::Filter`].
-    mask: Vec<u32>,
-    /// The words from the kind on, with the handle.
+    order: usize,
+    /// Whether it counts for its class, which then cannot be deleted (`tcf_bind_filter`).
+    is_bound: bool,
+    /// The words from the kind on, with the handle of the command.
     handle: Option<String>,
     words: String,
+    /// A sentence for each thing that it does not do as its words seem to say.
+    notes: Vec<String>,
+    mask: Vec<u32>,
+    identity: Vec<u32>,
     pub(super) rule: Rule,
 }
 
+/// What a command did.
+#[derive(Debug)]
+pub(super) enum Effect {
+    /// Nothing that a packet could notice.
+    Nothing,
+    /// It made, took away or moved a qdisc, a class or a filter.
+    Structure,
+    /// It set parameters of the qdisc at this place, or of one of its classes. The text is the canonical command.
+    Set(usize, Option<Set>, String),
+}
+
 impl Plan {
-    /// Reads the commands in `text`: those of a shell script, or of `tc -batch`.
+    /// Carries out the commands in `text`: those of a shell script, or of `tc -batch`.
     ///
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
@@ -107,128 +165,127 @@ impl Plan {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let mut plan = Self::default();
-        let notes = shell::carry_out(text, &mut |words| plan.command(words));
-        plan.notes.extend(notes.map_err(|(number, why)| at_line(number, why))?);
-        if plan.qdiscs.is_empty() {
-            return Err(Error(
-                "tc: found no command that makes the root qdisc; accepted: tc qdisc add dev eth0 root …"
-                    .into(),
-            ));
-        }
+        let notes = shell::carry_out(text, &mut |words| match plan.apply(words) {
+            Err(_) if is_deletion_of_root(words) => Ok(()),
+            done => done.map(|_| ()),
+        });
+        plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
         plan.check()?;
         plan.give_fifos().map_err(Error)?;
         Ok(plan)
     }
 
-    /// Takes the size table of the root.
-    pub(crate) fn take_stab(&mut self) -> Option<Args> {
-        self.stab.take().filter(|stab| !stab.is_idle_stab())
+    /// Carries out one command: its words after `tc`.
+    fn apply(&mut self, words: &[String]) -> Read<Effect> {
+        let mut line = Line::new(words);
+        let object = Object::read(line.next().unwrap_or(""))?;
+        let Some(word) = line.next() else { return Ok(Effect::Nothing) };
+        let Some(verb) = Verb::read(object, word)? else { return Ok(Effect::Nothing) };
+        let head = self.head(object, &mut line)?;
+        match (object, verb) {
+            (Object::Qdisc, Verb::Delete) => self.delete_qdisc(&head),
+            (Object::Qdisc, _) => self.modify_qdisc(verb, head, &mut line),
+            (Object::Class, _) => self.modify_class(verb, &head, &mut line),
+            (Object::Filter, Verb::Delete) => self.delete_filter(&head),
+            (Object::Filter, _) => self.modify_filter(verb, &head, &mut line),
+        }
     }
 
-    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say.
-    pub(crate) fn notes(&self) -> &[String] {
-        &self.notes
+    /// Takes the size table of the root.
+    pub(crate) fn take_stab(&mut self) -> Option<Args> {
+        let root = self.root.and_then(|at| self.qdiscs.get_mut(&at))?;
+        root.stab.take().filter(|stab| !stab.is_idle_stab())
+    }
+
+    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on what
+    /// was skipped.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
+        let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
+        filters.sort_by_key(|filter| filter.order);
+        let mut notes: Vec<String> =
+            filters.into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
+        for own in self.qdiscs.values().filter(|own| !own.filters.is_empty()) {
+            if let What::Leaf { .. } = own.what {
+                let name = own.name();
+                notes.push(format!(
+                    "{name} {} drops packets that no filter of its own matches, as in Linux",
+                    own.handle
+                ));
+            }
+        }
+        notes.extend(self.skipped.iter().cloned());
+        notes
     }
 
     /// Returns the handle of the root.
     pub(super) fn root(&self) -> Id {
-        self.qdiscs.first().map(|root| root.handle).unwrap_or_default()
+        self.root.and_then(|at| self.qdiscs.get(&at)).map(|root| root.handle).unwrap_or_default()
     }
 
-    /// Refuses a tree that holds up all of its packets.
-    fn check(&self) -> Result<(), Error> {
-        for qdisc in &self.qdiscs {
-            if let What::Scheduler { own: own @ (Scheduler::Hfsc { .. } | Scheduler::Drr), classes, .. } =
-                &qdisc.what
-                && classes.is_empty()
-            {
-                let name = own.name();
-                return Err(Error(format!(
-                    "tc: found {name} {} without classes, which drops every packet; accepted: one with classes",
-                    qdisc.handle
-                )));
-            }
-        }
-        Ok(())
+    /// Returns the place of the root.
+    pub(super) fn root_place(&self) -> Option<usize> {
+        self.root
     }
 
-    /// Returns the rules of the filters of a qdisc (0) or class, in the order in which they are asked.
-    pub(super) fn rules(filters: &[Filter], of: u16) -> Vec<&Rule> {
-        let mut own: Vec<(u32, usize, usize, &Rule)> = Vec::new();
-        let mut groups = BTreeMap::new();
-        for (place, filter) in filters.iter().enumerate().filter(|(_, filter)| filter.of == of) {
+    /// Returns the place of the qdisc of which `id` is, by its first number (`qdisc_lookup`).
+    fn find(&self, id: Id) -> Option<usize> {
+        self.majors.get(&id.major()).copied()
+    }
+
+    /// Returns the next number in the order in which things are made.
+    fn next_order(&mut self) -> usize {
+        self.made += 1;
+        self.made
+    }
+
+    /// Returns the qdisc at `place`, which is there.
+    fn at(&self, place: usize) -> &Qdisc {
+        &self.qdiscs[&place]
+    }
+}
+
+/// Returns whether a command deletes the root: scripts begin with that of one that is perhaps there.
+fn is_deletion_of_root(words: &[String]) -> bool {
+    let is = |at: usize, name: &str| {
+        words.get(at).is_some_and(|word| !word.is_empty() && name.starts_with(word.as_str()))
+    };
+    let place = |word: &String| matches!(word.as_str(), "root" | "ingress" | "clsact");
+    is(0, "qdisc") && is(1, "delete") && words.iter().any(place)
+}
+
+/// Returns the rules of the filters of a qdisc (0) or class, in the order in which they are asked.
+pub(super) fn rules(qdisc: &Qdisc, of: u16) -> Vec<&Rule> {
+    let groups = qdisc.filters.range((of, 0)..=(of, u32::MAX));
+    groups.flat_map(|(_, group)| group.rules()).collect()
+}
+
+impl Group {
+    /// Returns the rules in the order in which they are asked.
+    fn rules(&self) -> Vec<&Rule> {
+        let mut filters: Vec<(usize, usize, &Rule)> = Vec::with_capacity(self.filters.len());
+        for filter in self.filters.values() {
             // flower asks all filters of a mask before those of the next mask (`fl_classify`), basic the latest filter
-            // first (`basic_change`).
-            let group = match filter.kind.as_str() {
-                "flower" => *groups.entry((filter.preference, &filter.mask)).or_insert(place),
-                "basic" => filters.len() - place,
-                _ => place,
+            // first (`basic_change`), and u32 by the handle (`u32_change`).
+            let mask = self.masks.iter().position(|mask| *mask == filter.mask).unwrap_or(0);
+            let place = match self.kind.as_str() {
+                "basic" => usize::MAX - filter.order,
+                "u32" => 0,
+                _ => filter.order,
             };
-            own.push((filter.preference, group, place, &filter.rule));
+            filters.push((mask, place, &filter.rule));
         }
-        own.sort_by_key(|(preference, group, place, _)| (*preference, *group, *place));
-        own.into_iter().map(|(.., rule)| rule).collect()
+        filters.sort_by_key(|(mask, place, _)| (*mask, *place));
+        filters.into_iter().map(|(.., rule)| rule).collect()
     }
 }
 
-impl fmt::Display for Plan {
-    /// Writes the commands, which can be read back.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let device = &self.device;
-        let mut between = "";
-        for qdisc in &self.qdiscs {
-            let handle = qdisc.handle;
-            write!(f, "{between}tc qdisc add dev {device} ")?;
-            between = "; ";
-            match qdisc.parent {
-                Some(parent) => write!(f, "parent {parent} handle {handle} ")?,
-                None => write!(f, "root handle {handle} ")?,
-            }
-            let (own, classes, filters) = match &qdisc.what {
-                What::Leaf(args) => {
-                    write!(f, "{args}")?;
-                    continue;
-                }
-                What::Scheduler { own, classes, filters } => (own, classes, filters),
-            };
-            f.write_str(&own.words())?;
-            let mut classes: Vec<_> =
-                classes.iter().filter(|(_, node)| !matches!(node.own, Class::Band)).collect();
-            classes.sort_by_key(|(_, node)| node.order);
-            for (minor, node) in classes {
-                let parent = Id::of(handle.major(), node.parent.unwrap_or(0));
-                let id = Id::of(handle.major(), *minor);
-                write!(f, "; tc class add dev {device} parent {parent} classid {id} {}", node.own.words())?;
-            }
-            for filter in filters {
-                let parent = Id::of(handle.major(), filter.of);
-                let Filter { preference, protocol, words, .. } = filter;
-                write!(
-                    f,
-                    "; tc filter add dev {device} parent {parent} protocol {protocol} prio {preference} "
-                )?;
-                if let Some(handle) = &filter.handle {
-                    write!(f, "handle {handle} ")?;
-                }
-                f.write_str(words)?;
-            }
+impl Qdisc {
+    /// Returns the kind.
+    pub(super) fn name(&self) -> &'static str {
+        match &self.what {
+            What::Leaf { args, .. } => args.spec.name,
+            What::Scheduler { own, .. } => own.name(),
         }
-        Ok(())
-    }
-}
-
-/// A change of a tree: the tree's parameters after it, its commands, and what they do.
-pub(crate) struct Change {
-    pub(crate) args: Args,
-    pub(crate) commands: String,
-    pub(super) steps: Vec<Step>,
-}
-
-impl Args {
-    /// Returns the change of this tree by the commands in `text`. `None`: this is no tree.
-    pub(crate) fn change_of_tree(&self, text: &str) -> Option<Result<Change, Error>> {
-        let mut plan = self.plan()?.clone();
-        let changed = plan.change(text, self.stab().is_some());
-        Some(changed.map(|(steps, commands)| Change { args: self.with_plan(plan), commands, steps }))
     }
 }

@@ -1,7 +1,7 @@
 //! What the feature `complete` adds to the parameters of a line: a size table in front of it, a tree in place of it,
 //! and what a change of `netem` asks of them.
 
-use super::{Args, Error};
+use super::{Args, Error, Value};
 use crate::tree::{Plan, TREE};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -52,6 +52,20 @@ impl Args {
     /// Puts a size table in front of the discipline, or takes it away.
     pub(crate) fn with_stab(self, stab: Option<Self>) -> Self {
         Self { stab: stab.map(Box::new), ..self }
+    }
+
+    /// Returns the same line with the discipline `child` inside, which makes the words for an own queue void.
+    pub(crate) fn holding(self, child: Self) -> Self {
+        let mut args = Self { child: Some(Box::new(child)), ..self };
+        for name in ["limit", "latency"] {
+            if let Some(index) = args.position(name) {
+                (args.values[index], args.given[index]) = (Value::Unset, false);
+            }
+        }
+        if let Some(index) = args.position("child") {
+            args.given[index] = true;
+        }
+        args
     }
 
     /// Returns the line of a tree.

@@ -35,7 +35,7 @@ pub fn parse_tree(commands: &str) -> Result<Args, Error> {
 /// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.
 fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
     let args = parse_tree(commands)?;
-    reading.notes.extend(args.plan().into_iter().flat_map(|plan| plan.notes()).cloned());
+    reading.notes.extend(args.plan().into_iter().flat_map(Plan::notes));
     Ok(args)
 }
 

@@ -37,7 +37,7 @@ const QUANTUM: Param<Option<u64>> = Param::bytes(
 .digits(Digits::Any);
 const INITIAL_QUANTUM: Param<Option<u64>> =
     Param::bytes("initial_quantum", "bytes that a new flow may send at once; unset: ten full frames")
-        .range(0, MOST_QUANTUM)
+        .range(0, i32::MAX as u64)
         .digits(Digits::Any);
 const MAXRATE: Param<Option<Rate>> =
     Param::rate("maxrate", "highest rate of each flow; unset: none").range(bps(8), MOST_RATE);
@@ -138,8 +138,7 @@ impl Settings {
             pacing: args.get(&PACING),
             quantum: args.get(&QUANTUM).unwrap_or_else(|| frames(2)).clamp(LEAST_QUANTUM, MOST_QUANTUM)
                 as i32,
-            initial_quantum: args.get(&INITIAL_QUANTUM).unwrap_or_else(|| frames(10)).min(MOST_QUANTUM)
-                as i32,
+            initial_quantum: args.get(&INITIAL_QUANTUM).unwrap_or_else(|| frames(10)) as i32,
             maxrate: args.get(&MAXRATE).map(bytes),
             low_rate_threshold: bytes(args.get(&LOW_RATE_THRESHOLD)),
             refill_delay: args.get(&REFILL_DELAY).as_nanos().div_ceil(flows::JIFFY_NS),

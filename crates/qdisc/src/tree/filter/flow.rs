@@ -2,7 +2,7 @@
 //!
 //! Source: tc/f_flow.c (iproute2 6.1), `flow_change` and `flow_classify` (net/sched/cls_flow.c, Linux 6.1).
 
-use super::{Filter, Read, address, by, invalid, refuse};
+use super::{Filter, Read, address, by_linux, by_tc, invalid, refuse};
 use crate::tree::chain::{Field, How, Map, Rule, Target};
 use crate::tree::fields::{MARK, PORTS, PRIORITY};
 use crate::tree::id::Id;
@@ -48,12 +48,16 @@ fn addend(text: &str, keys: u8) -> Read<u32> {
     let takes_address = keys & 0b1011 != 0;
     let read = number(unsigned).ok().or_else(|| address(unsigned).filter(|_| takes_address));
     let accepted = "a number, or an address after key src or dst";
-    let refused = || by("tc", &format!("addend {text:?}"), accepted, "Illegal \"addend\"");
+    let refused = || by_tc(&format!("addend {text:?}"), accepted, "Illegal \"addend\"");
     Ok(read.ok_or_else(refused)?.wrapping_mul(sign))
 }
 
 /// Reads the filter. `major` is the number of its qdisc, of which the classes are if `baseclass` does not say.
-pub(super) fn read(handle: Option<&str>, line: &mut Line<'_>, major: u16) -> Read<Filter> {
+pub(super) fn read(
+    (handle, number_of_filter): (Option<&str>, u32),
+    line: &mut Line<'_>,
+    major: u16,
+) -> Read<Filter> {
     const ACCEPTED: &str = "map key, hash keys, and, or, xor, rshift, addend, divisor, baseclass";
     let (mut found, mut is_hash, mut divisor, mut base) = (0, false, 0, Id::of(0, 1));
     let (mut mask, mut xor, mut shift, mut added) = (u32::MAX, 0, 0, 0);
@@ -78,25 +82,22 @@ pub(super) fn read(handle: Option<&str>, line: &mut Line<'_>, major: u16) -> Rea
             "divisor" => divisor = number(line.value(word)?)?,
             "baseclass" => {
                 let text = line.value(word)?;
-                base = Id::read(text)?;
-                if base.minor() == 0 {
-                    let accepted = "the first class, as baseclass 1:1";
-                    return Err(by("tc", &format!("baseclass {text:?}"), accepted, "Illegal \"baseclass\""));
-                }
+                let accepted = "the first class, as baseclass 1:1";
+                let refused = || by_tc(&format!("baseclass {text:?}"), accepted, "Illegal \"baseclass\"");
+                base = Id::read(text).filter(|id| id.minor() != 0).ok_or_else(refused)?;
             }
             other => return Err(refuse("flow", other, ACCEPTED)),
         }
     }
     let accepted = "handle and a number, as handle 1 flow map key dst";
-    let number = handle.map(number).transpose()?.unwrap_or(0);
-    if number == 0 {
+    if number_of_filter == 0 {
         let shown =
             handle.map_or_else(|| "flow without a handle".into(), |handle| format!("handle {handle} flow"));
         return Err(invalid(&shown, accepted));
     }
     if shift > 31 {
         let found = format!("rshift {shift}");
-        return Err(by("Linux", &found, "0 to 31", "\"Numerical result out of range\""));
+        return Err(by_linux(&found, "0 to 31", "Numerical result out of range"));
     }
     let fields: Vec<Field> = KEYS
         .iter()
@@ -108,17 +109,17 @@ pub(super) fn read(handle: Option<&str>, line: &mut Line<'_>, major: u16) -> Rea
         0 => return Err(invalid("flow without a key", "key and a field, as flow map key dst")),
         2.. if !is_hash => {
             let said = "Invalid mode \"map\" for multiple keys";
-            return Err(by("tc", "flow map with several keys", "one key, or flow hash", said));
+            return Err(by_tc("flow map with several keys", "one key, or flow hash", said));
         }
         _ => {}
     }
     // Linux draws the key of a hash at random. Ours follows from the handle.
     let how = match is_hash {
-        true => How::Hash(number.wrapping_mul(ABSENT)),
+        true => How::Hash(number_of_filter.wrapping_mul(ABSENT)),
         false => How::Steps { mask, xor, shift, addend: added },
     };
     let base = if base.major() == 0 { Id::of(major, base.minor()) } else { base };
     let target = Target::Computed(Arc::new(Map { fields, how, divisor, base }));
     let rule = Rule { any_of: vec![Default::default()], target };
-    Ok(Filter { rule, identity: Some(vec![number]), mask: Vec::new() })
+    Ok(Filter::of(rule))
 }

@@ -4,7 +4,7 @@
 //! sends each word as an attribute, and a later one replaces an earlier one. Linux then reads only those attributes
 //! that fit the protocols, and the others match everything.
 
-use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by, class, prefix, refuse};
+use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::{FLAGS, PORTS};
 use crate::tree::id::Id;
@@ -45,6 +45,8 @@ struct Sent {
     tos: Attribute,
     ttl: Attribute,
     addresses: [Attribute; 2],
+    /// Addresses of IPv6, which no packet has here, with the lengths of their prefixes.
+    ipv6: [Option<([u32; 4], u32)>; 2],
     /// By the protocol that was the last one before the ports.
     ports: [[Attribute; 2]; 3],
     /// The first port and the last one.
@@ -54,7 +56,7 @@ struct Sent {
 
 /// Returns a refusal by `tc` of the value of a word.
 fn illegal(word: &str, text: &str, accepted: &str) -> String {
-    by("tc", &format!("{word} {text:?}"), accepted, &format!("Illegal {word:?}"))
+    by_tc(&format!("{word} {text:?}"), accepted, &format!("Illegal {word:?}"))
 }
 
 /// Reads a number of at most `most` in a base.
@@ -94,17 +96,21 @@ impl Sent {
                 match protocol {
                     IP => {}
                     IPV6 => {
+                        if let Some(prefix) = super::u32::prefix6(text) {
+                            self.ipv6[side] = Some(prefix);
+                            return Ok(true);
+                        }
                         let said = format!("inet6 prefix is expected rather than {text:?}");
-                        return Err(by("tc", &found, accepted, &said));
+                        return Err(by_tc(&found, accepted, &said));
                     }
                     _ => return Err(illegal(word, text, accepted)),
                 }
                 if matches!(text, "any" | "default" | "all") {
-                    let said = "\"Numerical result out of range\"";
-                    return Err(by("Linux", &found, "an address, or flower without it", said));
+                    let said = "Numerical result out of range";
+                    return Err(by_linux(&found, "an address, or flower without it", said));
                 }
                 let said = format!("inet prefix is expected rather than {text:?}");
-                let (value, mask) = prefix(text, notes).ok_or_else(|| by("tc", &found, ADDRESS, &said))?;
+                let (value, mask) = prefix(text, notes).ok_or_else(|| by_tc(&found, ADDRESS, &said))?;
                 self.addresses[side].set(value, Some(mask));
             }
             "ip_tos" | "ip_ttl" => {
@@ -141,8 +147,15 @@ impl Sent {
         if !matches!(protocol, IP | IPV6) {
             return Err(refused("protocol ip in front of flower"));
         }
-        let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1)];
-        let named = names.iter().find(|(name, _)| name.starts_with(text)).map(|(_, number)| *number);
+        let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1), ("icmpv6", 58)];
+        // `tc` takes each ICMP with its own protocol alone, and a beginning of both names is the first.
+        let is_here = |number: u8| match number {
+            1 => protocol == IP,
+            58 => protocol == IPV6 && text.len() > 4,
+            _ => true,
+        };
+        let begins = |(name, number): &&(&str, u8)| name.starts_with(text) && is_here(*number);
+        let named = names.iter().find(begins).map(|(_, number)| *number);
         let number = named.or_else(|| within(16, text, 0xff).map(|number| number as u8));
         let number = number.ok_or_else(|| refused("tcp, udp, icmp, sctp, or a hexadecimal number"))?;
         if is_ambiguous(text) {
@@ -174,7 +187,7 @@ impl Sent {
             let (first, last) = port(first).zip(port(last)).ok_or_else(refused)?;
             if last <= first {
                 let said = "max value should be greater than min value";
-                return Err(by("tc", &format!("{word} {text:?}"), "a range as 1000-2000", said));
+                return Err(by_tc(&format!("{word} {text:?}"), "a range as 1000-2000", said));
             }
             self.ranges[side] = Some((first, last));
         } else {
@@ -185,7 +198,7 @@ impl Sent {
 
     /// Returns what Linux makes of the attributes (`fl_set_key`).
     fn key(&self, ethernet: u16, notes: &mut Vec<String>) -> Key {
-        let mut key = Key::default();
+        let mut key = Key { ipv6: self.ipv6, ..Key::default() };
         let protocol = self.protocol.unwrap_or(0);
         if ethernet != ALL {
             key.put(2, u32::from(protocol) << 16, self.protocol.map_or(0, |_| 0xff << 16));
@@ -238,6 +251,7 @@ struct Key {
     bits: Bits,
     /// Whether the addresses are those of IPv4, which Linux compares, too.
     has_addresses: bool,
+    ipv6: [Option<([u32; 4], u32)>; 2],
     ranges: [Option<(u32, u32)>; 2],
     /// Linux reads no addresses if it compares none of their bits, and then they are not those of IPv4.
     is_never: bool,
@@ -252,6 +266,7 @@ impl Key {
     fn mask(&self) -> Vec<u32> {
         let mut mask = self.bits.mask.to_vec();
         mask.push(u32::from(self.has_addresses));
+        mask.extend(self.ipv6.map(|prefix| prefix.map_or(u32::MAX, |(_, len)| len)));
         mask.extend(self.ranges.map(|range| range.map_or(0, |_| u32::MAX)));
         mask
     }
@@ -260,6 +275,7 @@ impl Key {
     fn identity(&self) -> Vec<u32> {
         let mut identity = self.mask();
         identity.extend(self.bits.value);
+        identity.extend(self.ipv6.iter().flatten().flat_map(|(address, _)| address));
         identity.extend(self.ranges.map(|range| range.map_or(0, |(first, last)| first << 16 | last)));
         identity
     }
@@ -313,5 +329,5 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
     }
     let key = sent.key(protocol, notes);
     let rule = Rule { any_of: key.any_of(), target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
-    Ok(Filter { rule, identity: Some(key.identity()), mask: key.mask() })
+    Ok(Filter { identity: key.identity(), mask: key.mask(), ..Filter::of(rule) })
 }

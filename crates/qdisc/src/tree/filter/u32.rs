@@ -4,10 +4,10 @@
 //! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
 //! so they compare bytes of the IP header.
 
-use super::{ADDRESS, Bits, Filter, Read, by, class, prefix, refuse};
+use super::{ADDRESS, ALL, Bits, Filter, IP, Read, by_linux, by_tc, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::MARK;
-use crate::tree::id::Id;
+use crate::tree::id::{Id, strtoul};
 use crate::tree::words::{Line, hexadecimal, number};
 use alloc::format;
 use alloc::string::String;
@@ -34,10 +34,12 @@ struct Selector {
     /// The last `match mark`, which replaces earlier ones.
     mark: Option<(u32, u32)>,
     has_match: bool,
+    /// Whether the packets that the filter sees are of IPv4, of which all bytes that it compares must be known.
+    is_of_ipv4: bool,
 }
 
 fn illegal(found: &str, accepted: &str) -> String {
-    by("tc", found, accepted, "Illegal \"match\"")
+    by_tc(found, accepted, "Illegal \"match\"")
 }
 
 impl Selector {
@@ -51,7 +53,7 @@ impl Selector {
         if bytes == 4 && within != 0 {
             return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
         }
-        if offset.saturating_add(bytes) > VISIBLE {
+        if self.is_of_ipv4 && offset.saturating_add(bytes) > VISIBLE {
             return Err(format!(
                 "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
             ));
@@ -81,7 +83,8 @@ impl Selector {
     /// Returns the bits of all keys. `None`: no packet has them.
     fn bits(&self) -> Option<Bits> {
         let mut bits = Bits::default();
-        let mut fits = self.keys.iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
+        let seen = self.keys.iter().filter(|key| key.word < VISIBLE / 4);
+        let mut fits = seen.into_iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
         if let Some((value, mask)) = self.mark {
             fits &= bits.add(MARK, value, mask);
         }
@@ -95,8 +98,9 @@ impl Selector {
         let name = match of {
             "u8" | "u16" | "u32" => of,
             "mark" => return self.read_mark(line, notes),
+            "ip6" => return self.read_ip6(line),
             "ip" | "tcp" | "udp" | "icmp" => line.value(of)?,
-            _ => return Err(refuse("u32 match", of, "ip, tcp, udp, icmp, u8, u16, u32, mark")),
+            _ => return Err(refuse("u32 match", of, "ip, ip6, tcp, udp, icmp, u8, u16, u32, mark")),
         };
         let (bytes, offset, is_relative) = match (of, name) {
             ("ip", "src") => (4, 12, false),
@@ -158,12 +162,42 @@ impl Selector {
         self.add(at, is_relative, bytes, value, mask)
     }
 
+    /// Reads what follows `match ip6` (`parse_ip6`).
+    fn read_ip6(&mut self, line: &mut Line<'_>) -> Read<()> {
+        let name = line.value("ip6")?;
+        let (bytes, at) = match name {
+            "src" | "dst" => {
+                let text = line.value(name)?;
+                let accepted = "an IPv6 address, as 2001:db8::/32";
+                let refused = || illegal(&format!("{text:?}"), accepted);
+                let first = if name == "src" { 8 } else { 24 };
+                let (address, len) = prefix6(text).ok_or_else(refused)?;
+                for (at, word) in (0..len.div_ceil(32)).zip(address) {
+                    let mask = u32::MAX.checked_shl((32 * (at + 1)).saturating_sub(len)).unwrap_or(0);
+                    self.add(first + 4 * at, false, 4, word, mask)?;
+                }
+                return Ok(());
+            }
+            "priority" | "flowlabel" => (4, 0),
+            "protocol" => (1, 6),
+            "sport" => (2, 40),
+            "dport" => (2, 42),
+            "icmp_type" => (1, 40),
+            "icmp_code" => (1, 41),
+            _ => return Err(refuse("u32 match ip6", name, "src, dst, sport, dport, protocol, priority")),
+        };
+        let (value, mask) = (number(line.value(name)?)?, hexadecimal(line.value(name)?)?);
+        match name {
+            "priority" => self.add(0, false, 4, (value & 0xff) << 20, (mask & 0xff) << 20),
+            _ => self.add(at, false, bytes, value, mask),
+        }
+    }
+
     fn read_mark(&mut self, line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<()> {
         let (value, mask) = (number(line.value("mark")?)?, number(line.value("mark")?)?);
         if line.peek().is_none() {
             let accepted = "flowid and a class behind it";
-            return Err(by(
-                "tc",
+            return Err(by_tc(
                 "\"match mark\" as the last words",
                 accepted,
                 "Command line is not complete. Try option \"help\"",
@@ -171,7 +205,7 @@ impl Selector {
         }
         if value & mask != value {
             let said = "Illegal \"mark\" (impossible combination)";
-            return Err(by("tc", &format!("mark {value:#x} {mask:#x}"), "a value within its mask", said));
+            return Err(by_tc(&format!("mark {value:#x} {mask:#x}"), "a value within its mask", said));
         }
         if self.mark.is_some_and(|known| known != (value, mask)) {
             notes.push(format!(
@@ -183,9 +217,38 @@ impl Selector {
     }
 }
 
-pub(super) fn read(line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter> {
+/// Reads the handle of a filter: table, bucket and number (`get_u32_handle`). `None`: `tc` refuses it.
+pub(super) fn handle_of(text: &str) -> Option<u32> {
+    if !text.contains(':') {
+        return text.starts_with("0x").then(|| hexadecimal(text).ok()).flatten();
+    }
+    let mut parts = text.split(':');
+    let mut part = |most: u64| match parts.next() {
+        None | Some("") => Some(0),
+        Some(text) => match strtoul(text) {
+            (Some(number), "") if number < most => Some(number as u32),
+            _ => None,
+        },
+    };
+    Some(part(0x1000)? << 20 | part(0x100)? << 12 | part(0x1000)?)
+}
+
+/// Reads an IPv6 address with the length of its prefix.
+pub(super) fn prefix6(text: &str) -> Option<([u32; 4], u32)> {
+    if matches!(text, "any" | "default" | "all") {
+        return Some(([0; 4], 0));
+    }
+    let (address, len) = text.split_once('/').unwrap_or((text, "128"));
+    let address: core::net::Ipv6Addr = address.parse().ok()?;
+    let len = number(len).ok().filter(|len| *len <= 128)?;
+    let bits = address.to_bits();
+    Some((core::array::from_fn(|word| (bits >> (96 - 32 * word)) as u32), len))
+}
+
+pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) -> Read<Filter> {
     const ACCEPTED: &str = "match and flowid (no hash tables of one's own)";
-    let (mut selector, mut target) = (Selector::default(), None);
+    let is_of_ipv4 = matches!(protocol, ALL | IP | 0);
+    let (mut selector, mut target) = (Selector { is_of_ipv4, ..Selector::default() }, None);
     // Without any words there is only an empty table, which matches nothing.
     let is_empty = line.peek().is_none();
     while let Some(word) = line.next() {
@@ -198,12 +261,8 @@ pub(super) fn read(line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter>
         }
     }
     if !is_empty && !selector.has_match {
-        return Err(by(
-            "Linux",
-            "u32 without match",
-            "match and what it compares",
-            "\"Selector not specified\"",
-        ));
+        let linux = "cls_u32: Selector not specified.";
+        return Err(by_linux("u32 without match", "match and what it compares", linux));
     }
     if target.is_none() {
         notes.push("\"u32\" without flowid chooses no class on Linux; accepted: flowid and a class".into());
@@ -211,5 +270,5 @@ pub(super) fn read(line: &mut Line<'_>, notes: &mut Vec<String>) -> Read<Filter>
     let bits = selector.bits().filter(|_| target.is_some());
     let any_of = bits.map_or_else(Vec::new, |bits| vec![(bits.mask, bits.value)]);
     let rule = Rule { any_of, target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
-    Ok(Filter { rule, identity: None, mask: Vec::new() })
+    Ok(Filter::of(rule))
 }

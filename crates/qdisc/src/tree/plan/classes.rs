@@ -1,81 +1,200 @@
-//! The commands that add classes.
+//! The commands about classes.
+//!
+//! Source: `tc_ctl_tclass` (net/sched/sch_api.c), and the `change` and `delete` functions of `htb`, `hfsc`, `drr`,
+//! `ets`, `prio` and the disciplines of one class (Linux 6.1).
 
-use super::head::{Head, Object};
-use super::read::{by_linux, refuse};
-use super::{Node, Plan, Read, What};
+use super::head::{Head, Verb};
+use super::qdiscs::Classes;
+use super::refusal::{BUSY, EXISTS, INVALID, NO_ENTRY, UNSUPPORTED, by_linux, refuse_if};
+use super::{Effect, Id, Node, Plan, Read, What};
 use crate::tree::htb::LEVELS;
-use crate::tree::id::Id;
-use crate::tree::params::Scheduler;
+use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
-use alloc::collections::BTreeMap;
 use alloc::format;
-use alloc::string::ToString;
+use core::iter::successors;
 
-/// The most levels of classes of `hfsc`. Linux has no bound. Each level costs time with each packet and with each class
+/// The most levels of classes of `hfsc`. Linux has no bound. Each level takes time, with each packet and with each class
 /// that is added below it.
 const MOST_LEVELS: usize = 256;
 
-/// The classes of a scheduler, by the minor number.
-type Classes = BTreeMap<u16, Node>;
-
 impl Plan {
-    /// Carries out `tc class add` (`tc_ctl_tclass`, net/sched/sch_api.c).
-    pub(super) fn class(&mut self, line: &mut Line<'_>) -> Read<()> {
-        let Head { parent, id, kind, .. } = self.head(Object::Class, line)?;
-        let (Some(parent), Some(id)) = (parent, id) else {
-            return Err("found a class without parent or classid; accepted: both".to_string());
-        };
-        let id = if id.major() == 0 { Id::of(parent.major(), id.minor()) } else { id };
-        let at = self.find(parent).ok_or_else(|| {
-            by_linux(&format!("parent {parent}"), "a qdisc or class above", "No such file or directory")
-        })?;
-        let What::Scheduler { own: scheduler, classes, .. } = &mut self.qdiscs[at].what else {
-            return Err(by_linux(
-                &format!("parent {parent}, whose qdisc has no classes"),
-                "htb, hfsc or drr",
-                "Invalid argument",
-            ));
-        };
-        refuse(&[(id.major() != parent.major() || id.minor() == 0, &|| {
-            let accepted = format!("{0:x}:1 to {0:x}:ffff", parent.major());
-            by_linux(&format!("classid {id}"), &accepted, "Invalid argument")
-        })])?;
-        let own = scheduler.class(kind, line)?;
-        let is_flat = matches!(scheduler, Scheduler::Drr);
-        let parent = Some(parent.minor()).filter(|minor| *minor != 0 && !is_flat);
-        let is_htb = matches!(scheduler, Scheduler::Htb { .. });
-        check(classes, id, parent, is_htb)?;
-        let above = parent.filter(|minor| classes.contains_key(minor));
-        if let Some(minor) = above {
-            if is_htb { lower(classes, minor) } else { raise(classes, minor)? }
+    /// Carries out `tc class add`, `change`, `replace` or `delete`.
+    pub(super) fn modify_class(&mut self, verb: Verb, head: &Head<'_>, line: &mut Line<'_>) -> Read<Effect> {
+        let is_alone = verb == Verb::Delete && head.kind.is_some_and(|kind| matches!(kind, "drr" | "ets"));
+        let asked = head.kind.filter(|_| !is_alone).map(|kind| Scheduler::class(kind, line)).transpose()?;
+        let (place, id, parent) = self.class_of(head)?;
+        let own = self.at(place);
+        if id == Id::NONE || !own.has_class(id) {
+            refuse_if(!verb.creates(), || by_linux(&format!("class {id}"), "a class of the tree", NO_ENTRY))?;
+            return self.make_class(place, (id, parent), asked);
         }
-        let order = classes.len();
+        match verb {
+            Verb::Add => Err(by_linux(&format!("class {id} twice"), "once", EXISTS)),
+            Verb::Delete => self.delete_class(place, id),
+            _ => {
+                self.refuse_kind(place, id)?;
+                let asked = self.fitting(place, asked)?;
+                self.change_class(place, (id, parent), asked)
+            }
+        }
+    }
+
+    /// Returns the place of the qdisc of a class, the class's number and that of its parent, with what the command
+    /// leaves out.
+    fn class_of(&self, head: &Head<'_>) -> Read<(usize, Id, Id)> {
+        let (mut id, mut parent) = (head.id, head.parent);
+        let of_parent = if parent == Id::ROOT { 0 } else { parent.major() };
+        let major = match (id.major(), of_parent) {
+            (0, 0) => self.root().major(),
+            (0, other) | (other, 0) => other,
+            (one, other) if one == other => one,
+            _ => {
+                let found = format!("classid {id} beside parent {parent}");
+                return Err(by_linux(&found, "two of one qdisc", INVALID));
+            }
+        };
+        if parent != Id::ROOT && parent != Id::NONE {
+            parent = Id::of(major, parent.minor());
+        }
+        let missing = || by_linux(&format!("a class of {}", Id::of(major, 0)), "a qdisc above", NO_ENTRY);
+        let place = self.find(Id::of(major, 0)).ok_or_else(missing)?;
+        refuse_if(!self.at(place).is_classful(), || {
+            let name = self.at(place).name();
+            by_linux(&format!("a class of {name}, which has none"), "htb, hfsc or drr", INVALID)
+        })?;
+        if id != Id::NONE || parent == Id::ROOT {
+            id = Id::of(major, id.minor());
+        }
+        Ok((place, id, parent))
+    }
+
+    /// Refuses to make or to set a class of a kind that has no such command.
+    fn refuse_kind(&self, place: usize, id: Id) -> Read<()> {
+        let own = self.at(place);
+        let refused =
+            |linux: &str| Err(by_linux(&format!("class {id} of {}", own.name()), "htb, hfsc or drr", linux));
+        match &own.what {
+            What::Leaf { .. } if own.name() == "sfb" => refused("Function not implemented"),
+            What::Leaf { .. } => refused(UNSUPPORTED),
+            What::Scheduler { own: Scheduler::Prio { .. } | Scheduler::Mq, .. } => refused(UNSUPPORTED),
+            What::Scheduler { own: Scheduler::Ets { .. }, .. } if !own.has_class(id) => {
+                refused("Fine-grained class addition and removal is not supported.")
+            }
+            What::Scheduler { .. } => Ok(()),
+        }
+    }
+
+    /// Makes the class `id` below `parent`.
+    fn make_class(&mut self, place: usize, (id, parent): (Id, Id), asked: Option<Class>) -> Read<Effect> {
+        self.refuse_kind(place, id)?;
+        let own = self.fitting(place, asked)?;
+        let order = self.next_order();
+        let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        let What::Scheduler { own: scheduler, classes } = &mut holder.what else {
+            return Ok(Effect::Nothing);
+        };
+        let above = match scheduler {
+            Scheduler::Htb { .. } => above_htb(classes, id, parent)?,
+            Scheduler::Hfsc { .. } => above_hfsc(classes, id, parent)?,
+            _ => None,
+        };
+        refuse_if(id == Id::NONE, || "found a class without classid; accepted: classid, as 1:10".into())?;
+        let mut gone = None;
+        match (above, &scheduler) {
+            (Some(minor), Scheduler::Htb { .. }) => gone = lower(classes, minor),
+            (Some(minor), _) => raise(classes, minor),
+            (None, _) => {}
+        }
         classes.insert(id.minor(), Node { own, parent: above, level: 0, qdisc: None, order });
-        Ok(())
+        self.bind_to(place, id);
+        if let Some(gone) = gone {
+            self.destroy(gone);
+        }
+        Ok(Effect::Structure)
+    }
+
+    /// Returns the words of a class, if they are those of its qdisc's kind.
+    fn fitting(&self, place: usize, asked: Option<Class>) -> Read<Class> {
+        let name = self.at(place).name();
+        let asked = asked.ok_or_else(|| {
+            let linux = if name == "drr" { "DRR options are required for this operation." } else { INVALID };
+            by_linux("a class without a kind", &format!("{name} and its words"), linux)
+        })?;
+        let kind = match asked {
+            Class::Htb(_) => "htb",
+            Class::Hfsc(_) => "hfsc",
+            Class::Drr(_) => "drr",
+            Class::Ets(_) | Class::Band => "ets",
+        };
+        // Linux reads the numbers of one kind as those of another.
+        refuse_if(kind != name, || format!("found a class of {kind:?}; accepted: {name}, as its qdisc"))?;
+        Ok(asked)
+    }
+
+    fn delete_class(&mut self, place: usize, id: Id) -> Read<Effect> {
+        let own = self.at(place);
+        let refused =
+            |found: &str, linux: &str| Err(by_linux(found, "a class without classes and filters", linux));
+        let (is_inner, is_htb) = match &own.what {
+            What::Scheduler {
+                own: own @ (Scheduler::Htb { .. } | Scheduler::Hfsc { .. } | Scheduler::Drr),
+                classes,
+            } => {
+                // The root class of hfsc has no node.
+                (classes.get(&id.minor()).is_none_or(|node| node.level > 0), own.name() == "htb")
+            }
+            What::Leaf { .. } if own.name() == "sfb" => {
+                return refused("a class of sfb", INVALID);
+            }
+            _ => return refused(&format!("a class of {}", own.name()), UNSUPPORTED),
+        };
+        if is_inner {
+            self.unbind_from(place, id);
+            return refused(&format!("a deletion of {id}, which has classes below it"), BUSY);
+        }
+        if self.is_bound(place, id) {
+            self.unbind_from(place, id);
+            return refused(&format!("a deletion of {id}, to which a filter sorts"), BUSY);
+        }
+        let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        own.filters.retain(|(of, _), _| *of != id.minor() || *of == 0);
+        let What::Scheduler { classes, .. } = &mut own.what else { return Ok(Effect::Nothing) };
+        let gone = classes.remove(&id.minor());
+        if let Some(minor) = gone.as_ref().and_then(|node| node.parent) {
+            settle(classes, minor, is_htb);
+        }
+        if let Some(gone) = gone.and_then(|node| node.qdisc) {
+            self.destroy(gone);
+        }
+        Ok(Effect::Structure)
     }
 }
 
-/// Refuses the class `id` below the class `parent`, or below the qdisc itself, where it cannot stand.
-fn check(classes: &Classes, id: Id, parent: Option<u16>, is_htb: bool) -> Read<()> {
-    let above = parent.and_then(|minor| classes.get(&minor));
-    let level = level_above(classes, above);
-    let parent_id = Id::of(id.major(), parent.unwrap_or(0));
-    refuse(&[
-        (classes.contains_key(&id.minor()), &|| {
-            by_linux(&format!("class {id} twice"), "once", "File exists")
-        }),
-        // htb makes a class whose parent is missing a root class. hfsc refuses it.
-        (parent.is_some() && above.is_none() && !is_htb, &|| {
-            by_linux(&format!("parent {parent_id}"), "a class above", "No such file or directory")
-        }),
-        (is_htb && level.is_some_and(|level| level < 2), &|| {
-            let found = format!("class {id} on level {}", LEVELS + 1);
-            by_linux(&found, &format!("{LEVELS} levels"), "tree is too deep")
-        }),
-        (above.is_some_and(|node| node.qdisc.is_some()), &|| {
-            format!("found class {id} below {parent_id}, which has a qdisc; accepted: qdiscs at leaves")
-        }),
-    ])
+/// Returns the class above a new one of `htb` (`htb_change_class`). A class whose parent is missing is a root class.
+fn above_htb(classes: &Classes, id: Id, parent: Id) -> Read<Option<u16>> {
+    refuse_if(id == Id::NONE, || by_linux("a class without classid", "classid, as 1:10", INVALID))?;
+    let is_there = !matches!(parent, Id::ROOT | Id::NONE) && classes.contains_key(&parent.minor());
+    let above = is_there.then(|| parent.minor());
+    let level = level_above(classes, above.and_then(|minor| classes.get(&minor)));
+    refuse_if(level.is_some_and(|level| level < 2), || {
+        by_linux(&format!("class {id} on level {}", LEVELS + 1), &format!("{LEVELS} levels"), INVALID)
+    })?;
+    Ok(above)
+}
+
+/// Returns the class above a new one of `hfsc` (`hfsc_change_class`).
+fn above_hfsc(classes: &Classes, id: Id, parent: Id) -> Read<Option<u16>> {
+    refuse_if(parent == Id::ROOT, || by_linux("parent root", "a class, or the qdisc as 1:", EXISTS))?;
+    let above = Some(parent.minor()).filter(|minor| *minor != 0);
+    refuse_if(above.is_some_and(|minor| !classes.contains_key(&minor)), || {
+        by_linux(&format!("parent {parent}"), "a class above", NO_ENTRY)
+    })?;
+    refuse_if(id == Id::NONE, || by_linux("a class without classid", "classid, as 1:10", INVALID))?;
+    let to_the_top = successors(above, |minor| classes.get(minor).and_then(|node| node.parent));
+    refuse_if(to_the_top.take(MOST_LEVELS).count() == MOST_LEVELS, || {
+        format!("found class {id} below {MOST_LEVELS} levels of classes; accepted here: {MOST_LEVELS} levels")
+    })?;
+    Ok(above)
 }
 
 /// Returns the level of the class above `node`, if there is one.
@@ -83,25 +202,39 @@ fn level_above(classes: &Classes, node: Option<&Node>) -> Option<usize> {
     node.and_then(|node| node.parent).and_then(|minor| classes.get(&minor)).map(|node| node.level)
 }
 
-/// Gives a leaf of `htb` that gets its first child the level below its parent's.
-fn lower(classes: &mut Classes, minor: u16) {
+/// Gives a leaf of `htb` that gets its first child the level below its parent's. Returns its discipline, which goes.
+fn lower(classes: &mut Classes, minor: u16) -> Option<usize> {
     let level = level_above(classes, classes.get(&minor)).unwrap_or(LEVELS) - 1;
-    if let Some(node) = classes.get_mut(&minor).filter(|node| node.level == 0) {
-        node.level = level;
+    let node = classes.get_mut(&minor).filter(|node| node.level == 0)?;
+    node.level = level;
+    node.qdisc.take()
+}
+
+/// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`). A class without
+/// a link-sharing curve gets its real-time one for that (`hfsc_upgrade_rt`).
+fn raise(classes: &mut Classes, minor: u16) {
+    if let Some(Node { own: Class::Hfsc([rt, ls @ None, _]), .. }) = classes.get_mut(&minor) {
+        *ls = *rt;
+    }
+    let (mut level, mut next) = (1, Some(minor));
+    // Where a class is as high as this one needs, so are those above it.
+    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)).filter(|node| node.level < level) {
+        (node.level, next) = (level, node.parent);
+        level += 1;
     }
 }
 
-/// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`).
-fn raise(classes: &mut Classes, minor: u16) -> Read<()> {
-    let (mut level, mut next) = (0, Some(minor));
-    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)) {
-        if node.level > level {
-            return Ok(()); // and so are those above
+/// Gives a class that has lost a child, and in `hfsc` those above it, its level: a class without children is a leaf.
+fn settle(classes: &mut Classes, minor: u16, is_htb: bool) {
+    let mut next = Some(minor);
+    while let Some(minor) = next {
+        let children = classes.values().filter(|node| node.parent == Some(minor));
+        let level = children.map(|node| node.level + 1).max().unwrap_or(0);
+        let Some(node) = classes.get_mut(&minor) else { break };
+        // In htb the level counts from the root, and stays while there are children.
+        if !is_htb || level == 0 {
+            node.level = level;
         }
-        level += 1;
-        (node.level, next) = (level, node.parent);
+        next = node.parent.filter(|_| !is_htb);
     }
-    refuse(&[(level >= MOST_LEVELS, &|| {
-        format!("found classes of hfsc on {} levels; accepted here: {MOST_LEVELS}", level + 1)
-    })])
 }

@@ -1,118 +1,427 @@
-//! The commands that add filters.
+//! The commands about filters.
+//!
+//! Source: `tc_new_tfilter` and `tc_del_tfilter` (net/sched/cls_api.c), and the `get`, `change` and `delete` functions
+//! of net/sched/cls_*.c (Linux 6.1).
 
-use super::head::{Head, Object};
-use super::read::{by_linux, refuse};
-use super::{Filter, Plan, Read, What};
+use super::grafted::HASHING;
+use super::head::{Head, Verb};
+use super::refusal::{EXISTS, INVALID, by_linux, refuse_if};
+use super::{Effect, Filter, Group, Id, Plan, Qdisc, Read, What};
+use crate::tree::chain::Target;
 use crate::tree::filter;
+use crate::tree::params::Scheduler;
 use crate::tree::words::Line;
 use alloc::format;
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// The preference of the first filter that is given none. Each later one comes before those.
 const FIRST_AUTOMATIC: u32 = 0xc000;
+/// The first preference of which Linux thinks that it gave it itself.
+const AUTOMATIC: u32 = 0x8000;
+/// The first hash table of `u32`, and the first filter in one.
+const FIRST_TABLE: u32 = 0x800;
 
 impl Plan {
-    /// Carries out `tc filter add` or `replace` (`tc_new_tfilter`, net/sched/cls_api.c).
-    pub(super) fn filter(&mut self, line: &mut Line<'_>, replaces: bool) -> Read<()> {
-        let Head { parent, kind, protocol, preference, handle, .. } = self.head(Object::Filter, line)?;
-        let protocol = protocol.unwrap_or("all");
-        let root = self.qdiscs.first().map(|root| root.handle);
-        let parent = parent.or(root).unwrap_or_default();
-        let at = self.find(parent).ok_or_else(|| {
+    /// Carries out `tc filter add`, `change` or `replace`.
+    pub(super) fn modify_filter(&mut self, verb: Verb, head: &Head<'_>, line: &mut Line<'_>) -> Read<Effect> {
+        let Some(kind) = head.kind else {
+            let linux = "Filter kind and protocol must be specified.";
+            return Err(by_linux("a filter without a kind", "u32, flower, fw, matchall, basic, flow", linux));
+        };
+        refuse_if(head.preference == 0 && !verb.creates(), || {
+            let linux = "Invalid filter command with priority of zero.";
+            by_linux("a change without prio", "the prio of the filter", linux)
+        })?;
+        let (protocol, number) = match head.protocol {
+            None if verb.creates() => ("all", filter::ALL),
+            other => other.unwrap_or(("all", 0)),
+        };
+        let words = [&[kind.to_string()], line.rest()].concat();
+        let mut notes = Vec::new();
+        let of_qdisc = if head.parent == Id::NONE { self.root() } else { head.parent };
+        let about = (of_qdisc.major(), number);
+        let read = filter::read(kind, head.handle, &mut Line::new(&words[1..]), about, &mut notes);
+        if let Err(why) = &read
+            && !is_of_linux(why)
+        {
+            return Err(why.clone());
+        }
+        let (place, of) = self.block(head)?;
+        let preference = self.preference(place, of, head.preference)?;
+        let order = self.next_order();
+        let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        let handle =
+            head.handle.map_or(Ok(0), |text| filter::handle(kind, text).map(|(handle, _)| handle))?;
+        match own.filters.get(&(of, preference)) {
+            None => {
+                refuse_if(!verb.creates(), || missing(preference, number))?;
+                if kind == "u32" {
+                    own.check_tables(verb, handle)?;
+                }
+            }
+            Some(group) if kind == "u32" && !group.filters.contains_key(&handle) => {
+                group.check(kind, number, preference)?;
+                own.check_tables(verb, handle)?;
+                group.check_there(verb, handle)?;
+            }
+            Some(group) => {
+                group.check(kind, number, preference)?;
+                group.check_there(verb, handle)?;
+            }
+        }
+        let read = read?;
+        let is_new = !own.filters.contains_key(&(of, preference));
+        if is_new {
+            let common = match kind {
+                "u32" => own.next_table(),
+                _ => read.common,
+            };
+            let (masks, filters) = Default::default();
+            let (protocol, kind) = (protocol.to_string(), kind.to_string());
+            let group = Group { protocol, number, kind, common, masks, filters };
+            own.filters.insert((of, preference), group);
+        }
+        let is_bound = own.binds(of, &read.rule.target);
+        let new = Filter {
+            order,
+            is_bound,
+            handle: head.handle.map(str::to_string),
+            words: words.join(" "),
+            notes,
+            mask: read.mask,
+            identity: read.identity,
+            rule: read.rule,
+        };
+        let Some(group) = own.filters.get_mut(&(of, preference)) else { return Ok(Effect::Nothing) };
+        let put = group.put(handle, read.common, new);
+        if put.is_err() && is_new {
+            own.filters.remove(&(of, preference));
+        }
+        put.map(|()| Effect::Structure)
+    }
+
+    /// Returns the place of the qdisc and the class (0: none) whose filters a command is about.
+    fn block(&self, head: &Head<'_>) -> Read<(usize, u16)> {
+        let parent = if head.parent == Id::NONE { self.root() } else { head.parent };
+        refuse_if(parent == Id::NONE, || {
+            by_linux("a filter of a device without a qdisc", "a qdisc above", "Qdisc not classful.")
+        })?;
+        let place = self.find(parent).ok_or_else(|| {
             by_linux(&format!("parent {parent}"), "a qdisc above", "Parent Qdisc doesn't exists.")
         })?;
-        let What::Scheduler { own, classes, filters } = &mut self.qdiscs[at].what else {
-            return Err(by_linux(&format!("parent {parent}"), "a qdisc with classes", "Qdisc not classful."));
-        };
-        let of = parent.minor();
-        refuse(&[
-            (of != 0 && !classes.contains_key(&of), &|| {
-                by_linux(&format!("parent {parent}"), "a class above", "Specified class doesn't exist.")
-            }),
-            (of != 0 && !own.filters_classes(), &|| {
-                format!(
-                    "found parent {parent}; accepted: the qdisc itself, as only classes of htb and hfsc have filters"
-                )
-            }),
-        ])?;
-        let words = [&[kind.to_string()], line.rest()].concat();
-        let number = filter::protocol(protocol)?;
-        let mut notes = Vec::new();
-        let place = (parent.major(), number);
-        let filter::Filter { rule, mask, identity } =
-            filter::read(kind, handle, &mut Line::new(&words[1..]), place, &mut notes)?;
-        let preference = if preference == 0 { next_preference(filters, of)? } else { preference };
-        let new = Filter {
-            of,
-            preference,
-            protocol: protocol.to_string(),
-            kind: kind.to_string(),
-            mask,
-            handle: handle.map(str::to_string),
-            words: words.join(" "),
-            rule,
-        };
-        if let Some(other) = filters.iter().find(|one| one.of == of && one.preference == preference) {
-            new.check_beside(other, number)?;
+        let (own, of) = (self.at(place), parent.minor());
+        let name = own.name();
+        let refused =
+            |accepted: &str, linux: &str| Err(by_linux(&format!("parent {parent}"), accepted, linux));
+        if !own.is_classful() {
+            return refused(&format!("a qdisc with filters, which {name} has not"), "Qdisc not classful.");
         }
-        if let Some(identity) = identity
-            && !self.taken.insert((at, of, preference, identity))
-        {
-            return new.take_the_place(filters, replaces);
+        let takes_filters = match &own.what {
+            What::Scheduler { own, .. } => !matches!(own, Scheduler::Mq),
+            What::Leaf { .. } => HASHING.contains(&name),
+        };
+        if !takes_filters {
+            return refused(
+                &format!("a qdisc with filters, which {name} has not"),
+                "Class doesn't support blocks.",
+            );
         }
-        self.notes.append(&mut notes);
-        filters.push(new);
+        if of != 0 {
+            if !own.has_class(parent) {
+                return refused("a class above", "Specified class doesn't exist.");
+            }
+            match name {
+                "htb" | "hfsc" => {}
+                "drr" => return refused("the qdisc itself", "DRR classid must be zero."),
+                "ets" => return refused("the qdisc itself", "ETS classid must be zero."),
+                _ => return refused("the qdisc itself", INVALID),
+            }
+        }
+        Ok((place, of))
+    }
+
+    /// Returns the preference of a filter: the one `given`, or one before those that Linux has given (`tcf_auto_prio`).
+    fn preference(&self, place: usize, of: u16, given: u32) -> Read<u32> {
+        if given != 0 {
+            return Ok(given);
+        }
+        let mut automatic = self.at(place).filters.range((of, AUTOMATIC)..=(of, u32::MAX));
+        let next = automatic.next().map_or(FIRST_AUTOMATIC, |((_, first), _)| first - 1);
+        refuse_if(next < AUTOMATIC, || {
+            let linux = "Filter with specified priority/protocol not found.";
+            by_linux("a filter without prio beside one of 32768", "prio and a number", linux)
+        })?;
+        Ok(next)
+    }
+
+    /// Carries out `tc filter delete`.
+    pub(super) fn delete_filter(&mut self, head: &Head<'_>) -> Read<Effect> {
+        let (number, preference) = (head.protocol.map_or(0, |(_, number)| number), head.preference);
+        let handle = match (head.kind, head.handle) {
+            (Some(kind), Some(text)) => filter::handle(kind, text)?.0,
+            _ => 0,
+        };
+        refuse_if(preference == 0 && (number != 0 || handle != 0 || head.kind.is_some()), || {
+            let linux = "Cannot flush filters with protocol, handle or kind set.";
+            by_linux("a deletion without prio", "prio, or no protocol, handle and kind either", linux)
+        })?;
+        let (place, of) = self.block(head)?;
+        let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        if preference == 0 {
+            own.filters.retain(|(class, _), _| *class != of);
+            return Ok(Effect::Structure);
+        }
+        let is_empty = own.filters.range((of, 0)..=(of, u32::MAX)).next().is_none();
+        refuse_if(is_empty, || {
+            by_linux("a deletion where no filter is", "a filter above", "Cannot find specified filter chain.")
+        })?;
+        let tables = own.filters.values().filter(|group| group.kind == "u32").count();
+        let Some(group) = own.filters.get_mut(&(of, preference)) else {
+            let linux = "Filter with specified priority/protocol not found.";
+            return Err(by_linux(&format!("prio {preference}"), "that of a filter above", linux));
+        };
+        if number != 0 {
+            group.check_protocol(number, preference)?;
+        }
+        if let Some(kind) = head.kind {
+            group.check_kind(kind, preference)?;
+        }
+        if handle == 0 {
+            own.filters.remove(&(of, preference));
+            return Ok(Effect::Structure);
+        }
+        let handle = group.whole(handle);
+        refuse_if(group.filters.remove(&handle).is_none(), || {
+            let linux = "Specified filter handle not found.";
+            by_linux(&format!("handle {}", head.handle.unwrap_or("")), "that of a filter above", linux)
+        })?;
+        group.masks.retain(|mask| group.filters.values().any(|filter| filter.mask == *mask));
+        // The tables of u32 go together.
+        if group.filters.is_empty() && (group.kind != "u32" || tables == 1) {
+            own.filters.remove(&(of, preference));
+        }
+        Ok(Effect::Structure)
+    }
+
+    /// Returns whether a filter counts for the class `id` of the qdisc at `place`.
+    pub(super) fn is_bound(&self, place: usize, id: Id) -> bool {
+        let filters = self.at(place).filters.values().flat_map(|group| group.filters.values());
+        filters.into_iter().any(|filter| filter.is_bound && filter.rule.target == Target::Class(id))
+    }
+
+    /// Lets the filters that name the new class `id` count for it. Linux asks only filters of classes (`tc_bind_tclass`).
+    pub(super) fn bind_to(&mut self, place: usize, id: Id) {
+        self.set_bound(place, id, true);
+    }
+
+    /// Lets no filter of a class count for the class `id`. Linux does so even if it then keeps the class.
+    pub(super) fn unbind_from(&mut self, place: usize, id: Id) {
+        self.set_bound(place, id, false);
+    }
+
+    fn set_bound(&mut self, place: usize, id: Id, binds: bool) {
+        let Some(own) = self.qdiscs.get_mut(&place) else { return };
+        let asks = match own.name() {
+            "htb" => |of: u16| of != 0,
+            "hfsc" => |_: u16| true, // the qdisc is a class, too
+            _ => return,
+        };
+        let mut groups = core::mem::take(&mut own.filters);
+        for ((of, _), group) in groups.iter_mut().filter(|((of, _), _)| asks(*of)) {
+            let named = group.filters.values_mut().filter(|filter| filter.rule.target == Target::Class(id));
+            for filter in named {
+                filter.is_bound = binds && own.binds(*of, &filter.rule.target);
+            }
+        }
+        own.filters = groups;
+    }
+}
+
+/// Returns whether Linux refuses, and not `tc`, which reads all words before.
+fn is_of_linux(refusal: &str) -> bool {
+    refusal.contains("(Linux: ")
+}
+
+fn missing(preference: u32, protocol: u16) -> String {
+    let linux = match protocol {
+        0 => "Filter kind and protocol must be specified.",
+        _ => "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.",
+    };
+    by_linux(&format!("a change of a filter at prio {preference}"), "a filter above", linux)
+}
+
+impl Qdisc {
+    /// Returns whether a filter of the class `of` counts for its class (`bind_tcf`).
+    fn binds(&self, of: u16, target: &Target) -> bool {
+        let (Target::Class(id), What::Scheduler { own, classes }) = (target, &self.what) else {
+            return false;
+        };
+        let level = |minor: u16| classes.get(&minor).map_or(0, |node| node.level);
+        let is_there = id.major() == self.handle.major() && classes.contains_key(&id.minor());
+        match own {
+            Scheduler::Htb { .. } | Scheduler::Drr => is_there,
+            Scheduler::Hfsc { .. } => is_there && (of == 0 || level(of) > level(id.minor())),
+            _ => false,
+        }
+    }
+
+    /// Returns the number of a new hash table of `u32` (`gen_new_htid`). All filters of a qdisc and of its classes count
+    /// together (`tc_u_common`).
+    fn next_table(&mut self) -> u32 {
+        let has_one = self.filters.values().any(|group| group.kind == "u32");
+        self.last_table = if has_one { self.last_table + 1 } else { FIRST_TABLE };
+        self.last_table
+    }
+
+    /// Refuses a handle of `u32` that a filter of another preference has: Linux finds that one.
+    fn check_tables(&self, verb: Verb, handle: u32) -> Read<()> {
+        let mut groups = self.filters.values().filter(|group| group.kind == "u32");
+        refuse_if(groups.any(|group| group.filters.contains_key(&handle)), || match verb.is_exclusive() {
+            true => by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists."),
+            false => format!(
+                "found handle {handle:#x}, which a filter of another prio has; accepted: its own prio"
+            ),
+        })
+    }
+}
+
+impl Group {
+    fn check(&self, kind: &str, number: u16, preference: u32) -> Read<()> {
+        if number != 0 {
+            self.check_protocol(number, preference)?;
+        }
+        self.check_kind(kind, preference)
+    }
+
+    fn check_protocol(&self, number: u16, preference: u32) -> Read<()> {
+        refuse_if(self.number != number, || {
+            let linux = "Filter with specified priority/protocol not found.";
+            by_linux(&format!("another protocol at prio {preference}"), &self.protocol, linux)
+        })
+    }
+
+    fn check_kind(&self, kind: &str, preference: u32) -> Read<()> {
+        refuse_if(self.kind != kind, || {
+            let linux = "Specified filter kind does not match existing one.";
+            by_linux(&format!("{kind} at prio {preference}"), &self.kind, linux)
+        })
+    }
+
+    /// Refuses a command for its handle: `u32` looks for the whole number.
+    fn check_there(&self, verb: Verb, handle: u32) -> Read<()> {
+        let known = self.filters.contains_key(&handle);
+        refuse_if(known && verb.is_exclusive(), || {
+            by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists.")
+        })?;
+        refuse_if(!known && !verb.creates(), || {
+            let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
+            by_linux(&format!("a change of the filter {handle:#x}"), "the handle of a filter above", linux)
+        })
+    }
+
+    /// Returns a handle with what `u32` leaves out: the number of its table.
+    fn whole(&self, handle: u32) -> u32 {
+        let is_whole = self.kind != "u32" || handle >> 20 != 0 || handle == 0;
+        if is_whole { handle } else { self.common << 20 | handle }
+    }
+
+    /// Returns the lowest handle that is free from `first` on.
+    fn free(&self, first: u32) -> u32 {
+        let taken = self.filters.range(first..).zip(first..).take_while(|((handle, _), at)| *handle == at);
+        first + taken.count() as u32
+    }
+
+    /// Puts a filter where its handle says, or where there is room.
+    fn put(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
+        let kind = self.kind.clone();
+        if self.filters.contains_key(&handle) {
+            return self.replace(handle, common, new);
+        }
+        let refused = |linux: &str| Err(by_linux(&format!("{kind} twice"), "each filter once", linux));
+        let at = match kind.as_str() {
+            "u32" => {
+                let (table, node) = (self.common << 20, handle & 0xfff);
+                if handle >> 20 != 0 && handle >> 20 != self.common {
+                    let linux = "cls_u32: Handle specified hash table address mismatch.";
+                    let accepted = format!("a handle of table {:x}:", self.common);
+                    return Err(by_linux(&format!("handle {}", shown(&new)), &accepted, linux));
+                }
+                match node {
+                    0 => self.free(table | FIRST_TABLE),
+                    _ if self.filters.contains_key(&(table | node)) => {
+                        return refused("No space left on device");
+                    }
+                    _ => table | node,
+                }
+            }
+            "matchall" if !self.filters.is_empty() => return refused(EXISTS),
+            "fw" if self.common != common => {
+                return Err(by_linux("fw with another mask", "one mask for each prio", INVALID));
+            }
+            "flower" if self.filters.values().any(|filter| filter.identity == new.identity) => {
+                return refused(EXISTS);
+            }
+            _ if handle != 0 => handle,
+            _ => self.free(1),
+        };
+        if kind == "flower" && !self.masks.contains(&new.mask) {
+            self.masks.push(new.mask.clone());
+        }
+        self.filters.insert(at, new);
+        Ok(())
+    }
+
+    /// Gives the filter with this handle what a command says.
+    fn replace(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
+        let kind = self.kind.as_str();
+        let is_other = |(at, filter): (&u32, &Filter)| *at != handle && filter.identity == new.identity;
+        refuse_if(kind == "fw" && self.common != common, || {
+            by_linux("fw with another mask", "one mask for each prio", INVALID)
+        })?;
+        refuse_if(kind == "matchall" || kind == "flower" && self.filters.iter().any(is_other), || {
+            by_linux(&format!("{kind} twice"), "each filter once", EXISTS)
+        })?;
+        refuse_if(kind == "flow", || "found flow replaced; accepted: deleted and added anew".to_string())?;
+        let (is_u32, is_flower) = (kind == "u32", kind == "flower");
+        if is_flower && !self.masks.contains(&new.mask) {
+            self.masks.push(new.mask.clone());
+        }
+        let Some(known) = self.filters.get_mut(&handle) else { return Ok(()) };
+        if is_u32 {
+            // `u32_init_knode` copies the old selector, and only the class is new.
+            known.rule.target = new.rule.target;
+            known.is_bound = new.is_bound;
+            known.words = retargeted(&known.words, &new.words);
+            known
+                .notes
+                .push(format!("\"filter replace … {}\" keeps what u32 compares, as in Linux", new.words));
+        } else {
+            let order = known.order;
+            *known = Filter { order, ..new };
+        }
+        self.masks.retain(|mask| self.filters.values().any(|filter| filter.mask == *mask));
         Ok(())
     }
 }
 
-/// Returns the preference of a filter of the class `of` that is given none.
-fn next_preference(filters: &[Filter], of: u16) -> Read<u32> {
-    let automatic = filters.iter().filter(|one| one.of == of && one.preference >= 0x8000);
-    let preference = automatic.map(|one| one.preference - 1).min().unwrap_or(FIRST_AUTOMATIC);
-    refuse(&[(preference < 0x8000, &|| {
-        let linux = "Filter with specified priority/protocol not found.";
-        by_linux("a filter without prio beside one of 32768", "prio and a number", linux)
-    })])?;
-    Ok(preference)
+/// Returns the words of a filter of `u32` with the class of other words.
+fn retargeted(words: &str, of: &str) -> String {
+    let is_class = |word: &&str| matches!(*word, "flowid" | "classid");
+    let class = |words: &str| words.split(' ').skip_while(|word| !is_class(word)).nth(1).map(str::to_string);
+    let (Some(class), mut parts) = (class(of), words.split(' ')) else { return words.to_string() };
+    let mut kept: Vec<String> = Vec::new();
+    while let Some(word) = parts.next() {
+        if is_class(&word) {
+            parts.next();
+        } else {
+            kept.push(word.to_string());
+        }
+    }
+    kept.extend(["flowid".to_string(), class]);
+    kept.join(" ")
 }
 
-impl Filter {
-    /// Refuses this filter, whose protocol has this `number`, beside `other`, which has the same preference.
-    fn check_beside(&self, other: &Self, number: u16) -> Read<()> {
-        let Self { kind, protocol, preference, .. } = self;
-        let number_of_other = filter::protocol(&other.protocol)?;
-        refuse(&[
-            (number_of_other != number, &|| {
-                let linux = "Filter with specified priority/protocol not found.";
-                by_linux(&format!("protocol {protocol} at prio {preference}"), &other.protocol, linux)
-            }),
-            (other.kind != *kind, &|| {
-                let linux = "Specified filter kind does not match existing one.";
-                by_linux(&format!("{kind} at prio {preference}"), &other.kind, linux)
-            }),
-            (kind == "fw" && other.mask != self.mask, &|| {
-                let found = format!("fw with another mask at prio {preference}");
-                by_linux(&found, "one mask for each prio", "Invalid argument")
-            }),
-        ])
-    }
-
-    /// Takes the place of the filter with the same identity, if the command `replaces` it.
-    fn take_the_place(self, filters: &mut [Self], replaces: bool) -> Read<()> {
-        let Self { kind, preference, handle, .. } = &self;
-        let is_same = |one: &&mut Self| {
-            (one.of, one.preference, &one.handle) == (self.of, self.preference, &self.handle)
-        };
-        if let (true, "fw", Some(known)) = (replaces, kind.as_str(), filters.iter_mut().find(is_same)) {
-            (known.words, known.rule) = (self.words, self.rule);
-            return Ok(());
-        }
-        if replaces && handle.is_some() {
-            return Err(format!("found {kind} replaced; accepted: only fw, as others are not simulated"));
-        }
-        let linux = if handle.is_some() { "Filter already exists" } else { "File exists" };
-        Err(by_linux(&format!("{kind} twice at prio {preference}"), "each filter once", linux))
-    }
+fn shown(filter: &Filter) -> &str {
+    filter.handle.as_deref().unwrap_or("0")
 }

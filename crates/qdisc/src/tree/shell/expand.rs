@@ -181,7 +181,10 @@ impl<'a> Shell<'a, '_> {
                     self.check_length(open, line)?;
                 }
                 _ => {
-                    let end = rest.find(['\'', '"', '\\', '$', '`']).unwrap_or(rest.len());
+                    // In double quotes, ' is a character as others are.
+                    let first = letter.len_utf8();
+                    let end = rest[first..].find(['\'', '"', '\\', '$', '`']);
+                    let end = end.map_or(rest.len(), |end| first + end);
                     fields.push(&rest[..end], is_double);
                     at += end;
                 }

@@ -28,6 +28,7 @@ fn real(shell: &str, text: &str) -> Vec<String> {
 /// Scripts whose words POSIX decides.
 const SCRIPTS: &[&str] = &[
     "A=eth0 B=\"x y\"\nC='$A'\ntc add $A $B \"$B\" '$B' \"$C\" ${A}1 $A$A",
+    "A=x; tc \"it's $A\" \"'$A'\" \"'\" '\"' \"a'b\"c'd\"'; tc \"'\"; B=\"'$A'\"; tc $B",
     "A=7; tc \"\" '' \"a\"'b'c\\ d \\$A \"\\$A\" \"\\a\" 'a\\b' $A\"$A\"",
     "A='  x  y  '; tc a$A\"b\" $A \"$A\" b$A; B=; tc $B \"$B\" z",
     "UP=900\ntc rate $((UP*95/100))kbit $(($UP / 7)) $(( (UP + 5) % 7 - -3 ))",

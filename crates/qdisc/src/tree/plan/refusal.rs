@@ -1,0 +1,27 @@
+//! Refusals with the words of those who refuse.
+
+use super::Read;
+use alloc::format;
+use alloc::string::String;
+
+/// Returns a refusal with Linux's own words.
+pub(in super::super) fn by_linux(found: &str, accepted: &str, linux: &str) -> String {
+    format!("found {found}; accepted: {accepted} (Linux: \"{linux}\")")
+}
+
+/// Returns a refusal with the words of `tc`.
+pub(in super::super) fn by_tc(found: &str, accepted: &str, tc: &str) -> String {
+    format!("found {found}; accepted: {accepted} (tc: {tc})")
+}
+
+/// Fails with `refusal` if `holds`.
+pub(super) fn refuse_if(holds: bool, refusal: impl FnOnce() -> String) -> Read<()> {
+    if holds { Err(refusal()) } else { Ok(()) }
+}
+
+/// The words for the numbers of errors to which Linux adds none of its own.
+pub(super) const INVALID: &str = "Invalid argument";
+pub(super) const EXISTS: &str = "File exists";
+pub(super) const NO_ENTRY: &str = "No such file or directory";
+pub(super) const BUSY: &str = "Device or resource busy";
+pub(super) const UNSUPPORTED: &str = "Operation not supported";
