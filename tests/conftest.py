@@ -197,7 +197,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> list[Scenario]:
 
     own = engines.find
     monkeypatch.setattr(engines, "check", check)
-    monkeypatch.setattr(making, "build", lambda scenario, release: "stand-in")
+    monkeypatch.setattr(making, "build", lambda scenario, release, machine: "stand-in")
     monkeypatch.setattr(image, "wanted", lambda release: "stand-in")
     monkeypatch.setattr(vm, "said", lambda: "version 7.2.22")
     monkeypatch.setattr(engines, "find", lambda name: other if name == "kernel" else own(name))

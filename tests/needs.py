@@ -72,6 +72,13 @@ def image(release: str | None = None) -> bool:
     return image.find(release) is not None
 
 
+def process() -> bool:
+    """Return whether Linux runs as a process here."""
+    from goodqueue.engines.kernel import process_build
+
+    return process_build.why_not() is None
+
+
 def mounts() -> bool:
     """Return whether a file system can be mounted. Root may, except in some containers."""
     with tempfile.TemporaryDirectory() as place:
@@ -129,6 +136,9 @@ NEEDS = {
     "page": Need(page, remedy="make web, which needs Node 20.19 or newer"),
     "pkg-config": Need(programs("pkg-config"), "pkg-config"),
     "proc": Need(Path("/proc/self/status").exists, remedy="a system that has /proc"),
+    "process": Need(
+        process, remedy=".venv/bin/goodqueue kernel image --machine process, on a Debian system with ptrace"
+    ),
     "qemu": Need(programs("qemu-system-x86_64"), "qemu-system-x86"),
     "shared": Need(SHARED.is_dir, remedy="the reference data in ../shared, which is not published"),
     "slirp4netns": Need(programs("slirp4netns"), "slirp4netns"),

@@ -109,6 +109,7 @@ def run(
     *,
     engine: str = ...,
     kernel: str | None = ...,
+    machine: str | None = ...,
     threads: int | None = ...,
     progress: bool = ...,
     **sets: Any,

@@ -23,7 +23,7 @@ import needs
 from conftest import Result
 from goodqueue import engines
 from goodqueue.engines import kernel
-from goodqueue.engines.kernel import cpio, folders, host, image, linux, vm, watching
+from goodqueue.engines.kernel import cpio, folders, host, image, linux, machine, vm, watching
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
@@ -224,7 +224,7 @@ def write_image(cache: Path, key: str, **changed: object) -> Path:
         "kernel": "6.1.0",
         "asked": None,
         "sizes": {image.KERNEL: 6, image.FILES: 5},
-        "packages": [],
+        "packages": [{"name": "linux-image-amd64", "version": "6.1.1-1", "file": "linux.deb", "digest": "SHA256:00"}],
     }
     (folder / image.ABOUT).write_text(json.dumps(about | changed))
     return folder
@@ -310,7 +310,7 @@ def test_a_machine_that_fails_says_why_in_one_line_and_keeps_its_console(
         vm.run(found, plan(), folder, lambda _: None, never())
     assert reason in str(refused.value)
     assert "\n" not in str(refused.value)
-    console = image.cache() / vm.CONSOLE
+    console = image.cache() / machine.CONSOLE
     assert str(console) in str(refused.value)
     assert console.exists()
     assert not list(found.folder.glob("booted-*")), "a state of a machine that has not booted"
@@ -318,8 +318,10 @@ def test_a_machine_that_fails_says_why_in_one_line_and_keeps_its_console(
 
 def test_a_machine_has_memory_for_every_packet_that_the_links_can_carry() -> None:
     # 2 x 10 Mbit/s for 101 s: 2 x 83 000 full packets, as many acknowledgements, each captured twice in 116 bytes.
-    assert vm._captures_mb(plan(10_000_000, 100.0)) - vm._captures_mb(plan(10_000_000, 0.0)) == pytest.approx(77, abs=2)
-    assert [vm._memory_mb(plan(10_000_000, seconds)) for seconds in (0.0, 100.0, 1000.0)] == [1024, 1024, 2048]
+    assert machine.captures_mb(plan(10_000_000, 100.0)) - machine.captures_mb(plan(10_000_000, 0.0)) == pytest.approx(
+        77, abs=2
+    )
+    assert [machine.memory_mb(plan(10_000_000, seconds)) for seconds in (0.0, 100.0, 1000.0)] == [1024, 1024, 2048]
 
 
 QMP = """

@@ -443,7 +443,7 @@ def test_the_simulator_runs_again_beside_the_kernels_numbers(
         (["--again", "other.json"], "other.json: not a validation; accepted: "),
         (
             ["--again", "other.json", "--seeds", "3"],
-            "--again: found with a choice of cells, seeds or kernel; accepted:",
+            "--again: found with a choice of cells, seeds, kernel or machine; accepted:",
         ),
         (["--again", "none.json"], "none.json: "),
     ],
@@ -476,7 +476,7 @@ def dying(scenario, progress, stop):
     return running.simulate(scenario, progress, stop)
 own = engines.find
 engines.find = lambda name: dying if name == "kernel" else own(name)
-making.build = lambda scenario, release: "stand-in"
+making.build = lambda scenario, release, machine: "stand-in"
 cli.main(sys.argv[1:])
 """
 

@@ -15,6 +15,9 @@ WORKERS = "Number of threads. It does not change the result."
 KERNEL = "The kernel engine's Linux: 6.1, 6.12 or 7.3."
 """The sentence of ``--kernel``."""
 
+MACHINE = "Where the kernel engine's Linux runs: process (an ordinary process, built here), or qemu (Debian's binary)."
+"""The sentence of ``--machine``."""
+
 QUICK = "Shorter runs, fewer seeds: a look, in seconds."
 """The sentence of ``--quick``."""
 
@@ -62,6 +65,11 @@ def workers(*aliases: str) -> Any:
 def kernel() -> Any:
     """Declare the release of Linux that the kernel engine runs."""
     return option("RELEASE", KERNEL, reader=TEXT, otherwise="this machine's packages")
+
+
+def machine() -> Any:
+    """Declare the machine of the kernel engine."""
+    return option("NAME", MACHINE, reader=TEXT, otherwise="qemu")
 
 
 def seeds(default: int | None, text: str, otherwise: str = "") -> Any:

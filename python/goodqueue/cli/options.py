@@ -78,3 +78,7 @@ Kernel = Annotated[
     str | None,
     typer.Option("--kernel", metavar="RELEASE", help=f"{shared.KERNEL} [this machine's packages]"),
 ]
+Machine = Annotated[
+    str | None,
+    typer.Option("--machine", metavar="NAME", help=f"{shared.MACHINE} [qemu]"),
+]

@@ -2,7 +2,7 @@
 
 An engine is a function from a scenario to its record's JSON (`running.Engine`). All engines give the same record. This
 module finds engines by name, and refuses what an engine cannot run before anything starts. An engine's name is its
-kind, and for the kernel perhaps the release of Linux: ``kernel-7.3``.
+kind, and for the kernel perhaps the release of Linux and the machine: ``kernel-7.3``, ``kernel-7.3-process``.
 """
 
 import platform
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from goodqueue import endpoints, running
-from goodqueue.engines import releases
+from goodqueue.engines import machines, releases
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
@@ -22,18 +22,23 @@ NAMES = ("sim", "kernel", "live")
 """The simulator is the first, since it runs everything."""
 
 
-def parse(text: str, several: bool = True, linux: str | None = None) -> tuple[str, ...]:
+def parse(
+    text: str, several: bool = True, linux: str | None = None, machine_name: str | None = None
+) -> tuple[str, ...]:
     """Return the engines in ``--engine``, in its order: one, or a list such as ``sim,kernel,live``.
 
-    ``linux`` is what ``--kernel`` says: the releases that stand for ``kernel``. Raises UserError.
+    ``linux`` is what ``--kernel`` says: the releases that stand for ``kernel``. ``machine_name`` is what ``--machine``
+    says: the machine of each engine of this kind that names none. Raises UserError.
     """
     names_chosen = tuple(text.split(",")) if several else (text,)
     for name in names_chosen:
-        if kind(name) not in NAMES or (release(name) is not None and kind(name) != "kernel"):
+        if kind(name) not in NAMES or (name != kind(name) and kind(name) != "kernel"):
             accepted = ", ".join(NAMES) + (", or several, as sim,kernel,live" if several else "")
             raise UserError(Option("engine"), f"found {quoted(name)}; accepted: {accepted}")
         if (wanted_release := release(name)) is not None:
             releases.parse(wanted_release, Option("engine", name), several=False)
+        if name != _named(kind(name), release(name), machine(name)):
+            raise UserError(Option("engine"), f"found {quoted(name)}; accepted: such as kernel-6.1-process")
     if linux is not None:
         wanted_releases = releases.parse(linux, Option("kernel"), several)
         if "kernel" not in names_chosen:
@@ -43,6 +48,14 @@ def parse(text: str, several: bool = True, linux: str | None = None) -> tuple[st
             for name in names_chosen
         ]
         names_chosen = tuple(name for names in each for name in names)
+    if machine_name is not None:
+        machines.parse(machine_name, Option("machine"))
+        if not any(kind(name) == "kernel" for name in names_chosen):
+            raise UserError(Option("machine"), f"found with --engine {text}; accepted: with --engine kernel")
+        names_chosen = tuple(
+            _named("kernel", release(name), machine(name) or machine_name) if kind(name) == "kernel" else name
+            for name in names_chosen
+        )
     if len(set(names_chosen)) < len(names_chosen):
         raise UserError(Option("engine"), f"found {quoted(text)}, the same twice; accepted: each once")
     for name in names_chosen:
@@ -58,7 +71,18 @@ def kind(engine: str) -> str:
 
 def release(engine: str) -> str | None:
     """Return the release of Linux that the name of ``engine`` asks for."""
-    return engine.partition("-")[2] or None
+    words = engine.split("-")[1:]
+    return words[0] if words and words[0] not in machines.MACHINES else None
+
+
+def machine(engine: str) -> str | None:
+    """Return the machine that the name of ``engine`` asks for, one of `machines.MACHINES`."""
+    *_, last = engine.split("-")
+    return last if last in machines.MACHINES else None
+
+
+def _named(*parts: str | None) -> str:
+    return "-".join(filter(None, parts))
 
 
 def need_linux(where: Place) -> None:
@@ -102,7 +126,8 @@ def find(name: str) -> running.Engine:
     if kind(name) == "kernel":
         from goodqueue.engines import kernel
 
-        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, None, release(name))
+        place = release(name), machine(name)
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, None, *place)
     if name == "live":
         from goodqueue.engines.live import engine
 
@@ -133,7 +158,8 @@ def traced(name: str, trace: "Trace") -> running.Engine:
     if kind(name) == "kernel":
         from goodqueue.engines import kernel
 
-        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, trace, release(name))
+        place = release(name), machine(name)
+        return lambda scenario, progress, stop: kernel.run(resolve(scenario), progress, stop, trace, *place)
     if name == "live":
         from goodqueue.engines.live import engine
 

@@ -77,7 +77,7 @@ def _build(engine: str, scenario: Scenario) -> str:
     if engines.kind(engine) == "kernel":
         from goodqueue.engines.kernel import making
 
-        return making.build(scenario, engines.release(engine))
+        return making.build(scenario, engines.release(engine), engines.machine(engine))
     if engine == "live":
         from goodqueue.engines.live import engine as live
 

@@ -838,7 +838,7 @@ class Kernel(TypedDict):
     release: str
     """Linux's release and version."""
     where: str
-    """`host` or `vm`."""
+    """`host`, `vm` (qemu) or `process`."""
     clock: str
     """`real` or `virtual`. Virtual time stands still while the machine is busy elsewhere."""
     tc: NotRequired[str]

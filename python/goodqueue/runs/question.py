@@ -66,6 +66,7 @@ class Run(Question):
     )
     engine: str = option("NAME", "sim; kernel: Linux's own; or live: its TCP on our path, in real time.", "sim")
     kernel: str | None = shared.kernel()
+    machine: str | None = shared.machine()
     described: dict[str, Any] = scenario_options(seed="the file's", qdisc="the file's", up_qdisc="the file's")
     keys: Sequence[str] | Mapping[str, Any] = shared.keys()
     threads: int | None = option(
@@ -106,7 +107,7 @@ class Run(Question):
         from goodqueue.scenario import asked
         from goodqueue.show import notes
 
-        (name,) = engines.parse(self.engine, several=False, linux=self.kernel)
+        (name,) = engines.parse(self.engine, several=False, linux=self.kernel, machine_name=self.machine)
         self._check()
         file = self.scenario if isinstance(self.scenario, str) else ""
         with inputs.noted() as read:

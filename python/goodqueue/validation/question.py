@@ -88,19 +88,20 @@ class Validate(Question):
     )
     seeds: int | None = shared.seeds(None, "Seeds per cell.", "3")
     kernel: str | None = shared.kernel()
+    machine: str | None = shared.machine()
     store: str | None = shared.store()
     workers: int | None = shared.workers()
 
     def work(self) -> Work:
         """Return the runs of all cells on both engines, or on the simulator alone. Raises UserError."""
-        on = _machine(self.kernel)
+        on = _machine(self.kernel, self.machine)
 
         from goodqueue.validation import again, answer, runs
 
         if self.again is not None:
-            if any((self.quick, self.only, self.drawn, self.draw_seed, self.seeds, self.kernel)):
+            if any((self.quick, self.only, self.drawn, self.draw_seed, self.seeds, self.kernel, self.machine)):
                 accepted = "accepted: alone, as its file says it"
-                raise UserError(Option("again"), f"found with a choice of cells, seeds or kernel; {accepted}")
+                raise UserError(Option("again"), f"found with a choice of cells, seeds, kernel or machine; {accepted}")
             earlier = again.read(self.again)
             wanted = again.cells_of(earlier, self.again)
             return Work(
@@ -129,15 +130,18 @@ class Validate(Question):
         return cells.on_release(chosen, self.kernel) if self.kernel is not None else chosen
 
 
-def _machine(kernel: str | None) -> "Sequence[str]":
-    """Return the engines that are compared, with the release ``kernel``. Raises UserError if none can run here."""
+def _machine(kernel: str | None, machine: str | None = None) -> "Sequence[str]":
+    """Return the engines that are compared: the simulator, and Linux of the release ``kernel`` in ``machine``.
+
+    Raises UserError if none can run here.
+    """
     from goodqueue import engines
     from goodqueue.engines import releases
 
     engines.need_linux(Validate.verb)
     if kernel is not None:
         releases.parse(kernel, Option("kernel"), several=False)
-    return engines.parse("sim,kernel", linux=kernel)
+    return engines.parse("sim,kernel", linux=kernel, machine_name=machine)
 
 
 def _shape(cells: "Set") -> str:

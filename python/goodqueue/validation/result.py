@@ -70,8 +70,8 @@ class Validation:
     build: str
     """Hash of the simulator's compiled code."""
     kernel: Mapping[str, str]
-    """The systems that made the kernel engine's runs: release, tc, where, image, qemu and the laboratory's hash.
-    Several values are joined by a comma."""
+    """The systems that made the kernel engine's runs: release, tc, where, image, the laboratory's hash, and
+    qemu or the hash of what Linux was built with. Several values are joined by a comma."""
     quick: bool
     seeds: Sequence[int]
     results: Sequence[Result]

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from goodqueue import engines, executors, running
 from goodqueue.engines import identity
 from goodqueue.engines.identity import Run, build
-from goodqueue.engines.kernel import image, making, vm
+from goodqueue.engines.kernel import image, making, process_build, vm
 from goodqueue.record import Record
 from goodqueue.store import Store, completing
 from goodqueue.validation import result
@@ -104,9 +104,10 @@ def _validation(cell_set: Set, kernel: Mapping[str, str], results: Sequence[resu
 def _made_by(where: str, release: str | None) -> dict[str, str]:
     """Return what makes the kernel's runs besides Linux. It is part of their keys too, so it was the same for all."""
     ours = {"laboratory": making.laboratory()}
-    return (
-        ours | {"image": image.wanted(release), "qemu": vm.said().removeprefix("version ")} if where == "vm" else ours
-    )
+    if where == "host":
+        return ours
+    ours["image"] = image.wanted(release)
+    return ours | ({"qemu": vm.said().removeprefix("version ")} if where == "vm" else {"built": process_build.recipe()})
 
 
 def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: running.Progress) -> list[Record]:

@@ -25,7 +25,8 @@ NOTE = (
 def describe(validation: Validation) -> str:
     """Return a sentence on the runs and the system that made them."""
     kernel, n = validation.kernel, len(validation.seeds)
-    where = {"vm": f" in qemu {kernel['qemu']}", "host": " on this host"}.get(kernel["where"], "")
+    places = {"vm": f" in qemu {kernel.get('qemu')}", "process": " as a process", "host": " on this host"}
+    where = places.get(kernel["where"], "")
     drawn = f" drawn by seed {validation.drawn.seed}" if validation.drawn else ""
     made_by = "".join(f", {name} {kernel[name]}" for name in ("image", "laboratory") if name in kernel)
     quick = ", quick: shorter runs, rough numbers" if validation.quick else ""

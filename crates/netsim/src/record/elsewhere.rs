@@ -12,7 +12,7 @@ goodqueue_hosts::part! {
     pub struct Kernel {
         /// Linux's release and version.
         pub release: String,
-        /// `host` or `vm`.
+        /// `host`, `vm` (qemu) or `process`.
         pub r#where: String,
         /// `real` or `virtual`. Virtual time stands still while the machine is busy elsewhere.
         pub clock: String,

@@ -1,6 +1,6 @@
 """The engine ``kernel``: a scenario on Linux's own queue disciplines and Linux's own TCP.
 
-planning → Plan → lab (in a virtual machine, or on this host) → raw results → measure → record
+planning → Plan → lab (in a machine, or on this host) → raw results → measure → record
 """
 
 import json
@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Literal
 
 from goodqueue.capture import Trace
-from goodqueue.engines.kernel import folders, host, image, module, planning, vm
+from goodqueue.engines.kernel import folders, host, image, module, planning, process, process_build, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.running import Progress
 
-Where = Literal["host", "vm"]
+Where = Literal["host", "vm", "process"]
 
 _building = threading.Lock()
 
@@ -26,10 +26,12 @@ def run(
     stop: threading.Event,
     trace: Trace | None = None,
     release: str | None = None,
+    machine: str | None = None,
 ) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
 
     ``release`` is one of `releases.RELEASES`. Without one the kernel is that of this machine's own packages.
+    ``machine`` is one of `machines.MACHINES`. Without one it is qemu, or this host if qemu cannot.
 
     With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
     checksums.
@@ -40,15 +42,17 @@ def run(
     from goodqueue.engines.kernel import measure
 
     plan = planning.plan(scenario, release)
-    where = place(plan, stop, release)
+    where = place(plan, stop, release, machine)
     with folders.private() as folder:
-        if where == "vm":
+        if where == "process":
+            system = _image(release)
+            process.run(system, process_build.program(system), plan, folder, progress, stop)
+        elif where == "vm":
             vm.run(_with_modules(_image(release), plan), plan, folder, progress, stop)
         else:
             host.run(plan, folder, progress, stop)
         record = measure.record(scenario, plan, folder / "results", where)
-        if release is not None:
-            record["engine"] += f"-{release}"
+        record["engine"] = "-".join(filter(None, [record["engine"], release, machine]))
         if trace is not None:
             _keep(trace, folder / "results")
         return json.dumps(record, ensure_ascii=False)
@@ -66,17 +70,21 @@ def _keep(trace: Trace, folder: Path) -> None:
         raise trace.refusal(error) from None
 
 
-def place(plan: Plan, stop: threading.Event, release: str | None = None) -> Where:
+def place(plan: Plan, stop: threading.Event, release: str | None = None, machine: str | None = None) -> Where:
     """Return where ``plan`` is to run. Raises UserError with the reasons if it can run nowhere.
 
     The virtual machine is preferred: its virtual time makes runs repeatable, and the host's load does not disturb
-    them. A ``release`` of Linux is only there.
+    them. A ``release`` of Linux, or a ``machine`` that is asked for, is not on this host.
     """
+    if machine == "process":
+        if (no_process := process_build.why_not(release)) is not None:
+            raise UserError("machine process", no_process)
+        return "process"
     no_vm = vm.why_not(plan, release)
     if no_vm is None:
         return "vm"
-    if release is not None:
-        raise UserError(f"kernel {release}", no_vm)
+    if release is not None or machine is not None:
+        raise UserError(f"kernel {release}" if release else f"machine {machine}", no_vm)
     if (no_host := host.why_not(plan, stop)) is None:
         return "host"
     raise UserError("kernel engine", f"no virtual machine: {no_vm}", f"not on this host: {no_host}")

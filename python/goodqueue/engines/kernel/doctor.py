@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from goodqueue.engines import releases
-from goodqueue.engines.kernel import host, image, module, packages, planning, vm
+from goodqueue.engines.kernel import host, image, module, packages, planning, process_build, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.scenario import resolve
@@ -54,7 +54,8 @@ def examine() -> Diagnosis:
     """Examine this machine. Takes some seconds, since it tries the host's queue disciplines in temporary namespaces."""
     qemu, built = _qemu(), _image()
     here, lacking = _host()
-    findings = [qemu, built, *map(_release, releases.RELEASES), *map(_module, module.NAMES), here, lacking]
+    findings = [qemu, built, *map(_release, releases.RELEASES), *map(_module, module.NAMES)]
+    findings += [*map(_process, releases.RELEASES), here, lacking]
     where = "vm" if qemu.good else "host" if here.good else None
     return Diagnosis(where, findings, _remedy(qemu.good, built.good))
 
@@ -107,6 +108,15 @@ def _module(name: str) -> Finding:
         return Finding(title, f"built from the source of Linux {system.kernel}", True)
     makes = f"no module; goodqueue kernel image --kernel {release} --with {name} builds it of Debian's source"
     return Finding(title, module.why_not(system, name) or makes, False)
+
+
+def _process(name: str) -> Finding:
+    """Return whether Linux ``name`` can run as a process, and what is missing or builds it."""
+    why = process_build.why_not(name)
+    found = (
+        process_build.why_no_build() or f"not built; {process_build.how_to_build(name)} builds it of Debian's source"
+    )
+    return Finding(f"Linux {name} as a process", found if why else "built from Debian's source", why is None)
 
 
 def _host() -> tuple[Finding, Finding]:

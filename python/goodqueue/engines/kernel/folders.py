@@ -9,11 +9,14 @@ import fcntl
 import os
 import shutil
 import tempfile
+import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from goodqueue.errors import UserError
+from goodqueue.running import StoppedError
 
 MARK = "goodqueue-kernel-"
 """The prefix of the names of these folders."""
@@ -41,6 +44,24 @@ def private(parent: Path | None = None) -> Iterator[Path]:
         raise
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        os.close(lock)
+
+
+@contextmanager
+def alone(folder: Path, stop: threading.Event) -> Iterator[None]:
+    """Wait until no other thread or process does this in ``folder``. Raises StoppedError once ``stop`` is set."""
+    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        while True:
+            if stop.is_set():
+                raise StoppedError
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(0.1)
+        yield
+    finally:
         os.close(lock)
 
 

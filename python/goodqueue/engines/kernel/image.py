@@ -69,6 +69,11 @@ class Image:
         return releases.of(self.kernel)
 
     @property
+    def version(self) -> str:
+        """Debian's version of the kernel and of its source: ``6.1.192-2``."""
+        return next(package.version for package in self.packages if package.name.startswith("linux-image-"))
+
+    @property
     def vmlinux(self) -> Path:
         """The path of the kernel."""
         return self.folder / KERNEL

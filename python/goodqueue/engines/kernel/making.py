@@ -1,8 +1,9 @@
 """The hash of everything that computes a run of this engine. It is part of the run's key in a store.
 
 For a run in a virtual machine the hash covers the image (the packages and the recipe), qemu, and goodqueue's own
-code: the laboratory, the planning and the reading of captures. For a run on this host, the host's kernel and `tc`
-replace image and qemu. Only qemu's version counts, not Debian's revision of it.
+code: the laboratory, the planning and the reading of captures. For a run in Linux as a process, what it is built with
+replaces qemu. For a run on this host, the host's kernel and `tc` replace image and qemu. Only qemu's version counts,
+not Debian's revision of it.
 """
 
 import functools
@@ -13,21 +14,25 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from goodqueue.engines.kernel import host, image, planning, vm
+from goodqueue.engines.kernel import host, image, planning, process_build, vm
 from goodqueue.record import Scenario
 
 _FOLDER = Path(__file__).parent
 
 
-def build(scenario: Scenario, release: str | None = None) -> str:
+def build(scenario: Scenario, release: str | None = None, machine: str | None = None) -> str:
     """Return 12 hexadecimal digits, which are equal for two runs of ``scenario`` if the same things compute them.
 
-    ``release`` is the release of Linux that is asked for. The host's kernel is none of them.
+    ``release`` and ``machine`` are the release of Linux and the machine that are asked for. The host's kernel is none.
 
     Raises UserError if Linux cannot run the scenario, or if apt must be asked for an image's packages and fails.
     """
-    in_vm = release is not None or vm.why_not(planning.plan(scenario)) is None
-    made_of = ["vm", image.wanted(release), vm.version()] if in_vm else ["host", *_host()]
+    if machine == "process":
+        made_of = ["process", image.wanted(release), process_build.recipe()]
+    elif release is not None or machine is not None or vm.why_not(planning.plan(scenario)) is None:
+        made_of = ["vm", image.wanted(release), vm.version()]
+    else:
+        made_of = ["host", *_host()]
     return hashlib.sha256(json.dumps([*made_of, laboratory()]).encode()).hexdigest()[:12]
 
 

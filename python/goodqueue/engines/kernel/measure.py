@@ -49,7 +49,7 @@ class Middle(Protocol):
 def record(scenario: Scenario, plan: Plan, folder: Path, where: str) -> Record:
     """Return the record of the run of ``plan``, made from the resolved ``scenario``, whose results are in ``folder``.
 
-    ``where`` is ``host`` or ``vm``. Raises UserError if captures and `tc`'s own counters disagree.
+    ``where`` is ``host``, ``vm`` or ``process``. Raises UserError if captures and `tc`'s own counters disagree.
     """
     lab = results(folder)
     seen = read(folder, plan, lab)

@@ -30,11 +30,7 @@ option that gcc has had since 14: an older gcc aligns functions by an older opti
 
 def file(system: image.Image, name: str) -> Path:
     """Return where the module of the discipline ``name`` is, or will be, for the kernel of ``system``."""
-    return image.cache() / f"modules-{system.kernel}-{_version(system)}" / f"sch_{name}.ko"
-
-
-def _version(system: image.Image) -> str:
-    return next(package.version for package in system.packages if package.name.startswith("linux-image-"))
+    return image.cache() / f"modules-{system.kernel}-{system.version}" / f"sch_{name}.ko"
 
 
 def wanted(plan: Plan) -> list[str]:
@@ -76,8 +72,8 @@ def build(system: image.Image, name: str, tell: Callable[[str], None] = lambda _
     except UserError as error:
         raise UserError(f"module {name}", f"{error}, or a newer image: {newer}") from None
     for package in chosen:
-        if package.name in (source, headers) and package.version != _version(system):
-            problem = f"found {package.name} {package.version} and an image with {_version(system)}"
+        if package.name in (source, headers) and package.version != system.version:
+            problem = f"found {package.name} {package.version} and an image with {system.version}"
             raise UserError(f"module {name}", f"{problem}; accepted: a newer image: {newer}")
     with folders.private(image.cache()) as work:
         tell(f"fetching {len(chosen)} packages")

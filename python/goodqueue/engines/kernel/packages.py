@@ -60,6 +60,16 @@ def resolve(apt: Path | None = None, names_wanted: Iterable[str] = WANTED) -> li
     return sorted(_package(match) for line in lines if (match := _URI.match(line)))
 
 
+def exactly(name: str, version: str, apt: Path | None = None) -> Package:
+    """Return the package ``name`` of exactly this ``version``, which may be older than the one that apt would install.
+
+    Raises UserError if apt does not know it.
+    """
+    lines = _apt_get(apt, "--print-uris", f"{name}={version}").splitlines()
+    (package,) = (_package(match) for line in lines if (match := _URI.match(line)))
+    return package
+
+
 def _package(match: re.Match[str]) -> Package:
     name, version, _ = unquote(match["file"]).rsplit("_", 2)
     return Package(name, version, match["file"], match["digest"])

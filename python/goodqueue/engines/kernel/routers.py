@@ -83,7 +83,7 @@ class Routers:
         kernel = Kernel(
             release=self._lab["kernel"],
             where=self._where,
-            clock="virtual" if self._where == "vm" else "real",
+            clock="real" if self._where == "host" else "virtual",
             tc=self._lab["tc"],
             shaper={"down": self._plan.down.shaper, "up": self._plan.up.shaper},
             sysctls=self._lab["sysctls"],

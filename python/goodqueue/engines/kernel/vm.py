@@ -5,36 +5,22 @@ therefore does not disturb a run, and runs are repeatable. The host must not rea
 guest reads its input from the firmware, and writes its output after all measurements.
 """
 
-import fcntl
 import functools
 import hashlib
 import json
-import os
 import re
 import shutil
 import subprocess
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
-from goodqueue import _goodqueue
-from goodqueue.engines.kernel import cpio, folders, image, module, packages, watching
-from goodqueue.engines.kernel.lab import cards
-from goodqueue.engines.kernel.lab.capture import BUFFER_KIB
+from goodqueue.engines.kernel import cpio, folders, image, machine, module, packages, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.kernel.monitor import Monitor
-from goodqueue.errors import UserError
-from goodqueue.running import Progress, StoppedError
-
-NAME = "kernel engine"
-"""Whose errors these are."""
+from goodqueue.running import Progress
 
 QEMU = "qemu-system-x86_64"
-
-CONSOLE = "console.txt"
-"""The file in the folder of images with the console's last lines of the machine that failed last."""
 
 FASTEST_BPS = {1: 200_000_000, 5: 1_000_000_000}
 """The maximum rate of both directions together, by the speed of the guest's processor in GHz. At the maximum the
@@ -42,10 +28,6 @@ processor is busy for about 80 % of the time: 180 Mbit/s down and 5 up keep 1 GH
 
 INSTALL = "apt-get install --no-install-recommends qemu-system-x86"
 """The command that installs qemu on Debian and Ubuntu."""
-
-_LAB = Path(__file__).with_name("lab")
-_LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
-_CORE_IN_GUEST = "lab/goodqueue/_goodqueue.abi3.so"
 
 _ORDER = "opt/goodqueue"
 """The folder of the firmware's files from which guest.py takes its order."""
@@ -61,14 +43,6 @@ so would have no timers between two ticks. A measured rate would differ between 
 The counter counts instructions, and this rate says how many of them are a second of the guest. So it is the speed of
 the guest's processor."""
 
-_SYSTEM_MB = 512
-"""Memory of the kernel, the programs and the socket buffers."""
-_SYSTEM_CAPTURES = 8
-"""The captures whose buffers are part of this memory."""
-_FRAME_BITS = 1514 * 8
-_CAPTURED_BYTES = 116
-"""Bytes of a packet in one capture: 100 and a header of 16."""
-
 
 def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop: threading.Event) -> None:
     """Do ``plan`` in a machine that has booted, and leave the results in ``folder``/results.
@@ -77,8 +51,8 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
     """
     ordered = folder / "plan.json"
     ordered.write_text(plan.to_json(), encoding="utf-8")
-    results = _results(folder)
-    memory_mb = _memory_mb(plan)
+    results = machine.results(folder)
+    memory_mb = machine.memory_mb(plan)
     # The guest reads these without the host's help, so that no moment of the host's is a moment of the guest's.
     order = ["-fw_cfg", f"name={_ORDER}/plan.json,file={_quoted(ordered)}"]
     order += ["-fw_cfg", f"name={_ORDER}/seed,string={plan.seed}"]
@@ -95,9 +69,9 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
         ]
         with monitor.doing(monitor.resume):
             inherited = (state.fileno(), monitor.theirs.fileno())
-            ended = watching.watch(command, progress, stop, NAME, inherited)
+            ended = watching.watch(command, progress, stop, machine.NAME, inherited)
     if "done" not in ended.lines:
-        raise _failed(ended)
+        raise machine.failed(ended)
 
 
 def boot(
@@ -107,11 +81,11 @@ def boot(
 
     /out has ``out_mb`` megabytes. Raises StoppedError, and UserError if the machine fails.
     """
-    with _first_files(system, archive, folder) as first:
-        command = [*_command(system, _SYSTEM_MB + out_mb, _results(folder)), "-initrd", str(first)]
-        ended = watching.watch(command, progress, stop, NAME)
+    with machine.first_files(system, archive, folder) as first:
+        command = [*_command(system, machine.SYSTEM_MB + out_mb, machine.results(folder)), "-initrd", str(first)]
+        ended = watching.watch(command, progress, stop, machine.NAME)
     if "done" not in ended.lines:
-        raise _failed(ended)
+        raise machine.failed(ended)
 
 
 def _booted(
@@ -124,67 +98,28 @@ def _booted(
     A boot takes five times as much of the host's processor as a short run. The guest pauses itself at one instruction,
     so the state is the same whenever it is made, and a run from it is the run that the boot would have gone on to.
     """
-    archive = _archive()
+    archive = machine.archive("init.sh")
     key = hashlib.sha256(json.dumps([_command(system, 0, Path()), said()]).encode() + archive).hexdigest()[:16]
     more = cpio.files({f"lab/{path.name}": path.read_bytes() for path in modules}) if modules else b""
     suffix = (f"-{ghz}ghz" if ghz > 1 else "") + (f"-{hashlib.sha256(more).hexdigest()[:16]}" if more else "")
     state = system.folder / f"{_BOOTED}{key}-{memory_mb}{suffix}"
-    with _alone(system.folder, stop):
+    with folders.alone(system.folder, stop):
         if state.exists():
             return state
         for old in system.folder.glob(f"{_BOOTED}*"):
             if not old.name.startswith(f"{_BOOTED}{key}-"):
                 old.unlink(missing_ok=True)
-        with folders.private(system.folder) as folder, _first_files(system, archive + more, folder) as first:
+        with folders.private(system.folder) as folder, machine.first_files(system, archive + more, folder) as first:
             monitor = Monitor()
             with (folder / "state").open("wb") as file:
-                command = [*_command(system, memory_mb, _results(folder), ghz), "-initrd", str(first)]
+                command = [*_command(system, memory_mb, machine.results(folder), ghz), "-initrd", str(first)]
                 command += [*monitor.options, "-action", "panic=pause"]
                 with monitor.doing(functools.partial(monitor.save, file.fileno())):
-                    ended = watching.watch(command, lambda _: None, stop, NAME, [monitor.theirs.fileno()])
+                    ended = watching.watch(command, lambda _: None, stop, machine.NAME, [monitor.theirs.fileno()])
             if not monitor.saved:
-                raise _failed(ended, monitor.refusal)
+                raise machine.failed(ended, monitor.refusal)
             (folder / "state").rename(state)
     return state
-
-
-@contextmanager
-def _alone(folder: Path, stop: threading.Event) -> Iterator[None]:
-    """Wait until no other thread or process does this in ``folder``. Raises StoppedError."""
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        while True:
-            if stop.is_set():
-                raise StoppedError
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                time.sleep(0.1)
-        yield
-    finally:
-        os.close(lock)
-
-
-@contextmanager
-def _first_files(system: image.Image, archive: bytes, folder: Path) -> Iterator[Path]:
-    """Yield the machine's first file system: the image's files and those of ``archive``."""
-    first = folder / "initramfs.cpio"
-    with first.open("wb") as file, system.initramfs.open("rb") as cached:
-        shutil.copyfileobj(cached, file)
-        file.write(archive)
-    yield first
-    first.unlink()
-
-
-def _results(folder: Path) -> Path:
-    results = folder / "results"
-    results.mkdir()
-    return results
-
-
-def _failed(ended: watching.Ended, refusal: str = "") -> UserError:
-    return UserError(NAME, ended.error or refusal or _died(ended), f"the console's last lines: {_kept_console(ended)}")
 
 
 def why_not(plan: Plan | None = None, release: str | None = None) -> str | None:
@@ -218,17 +153,9 @@ def said() -> str:
     return done.stdout.partition("\n")[0].removeprefix("QEMU emulator ")
 
 
-def _archive() -> bytes:
-    contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
-    contents[_CORE_IN_GUEST] = Path(_goodqueue.__file__).read_bytes()
-    contents["init"] = Path(__file__).with_name("init.sh").read_bytes()
-    contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
-    return cpio.files(contents)
-
-
 def _command(system: image.Image, memory_mb: int, results: Path, ghz: int = 1) -> list[str]:
     # The kernel passes words that it does not know to the first process as environment variables.
-    clock, captures = _CLOCK.format(ghz=ghz), f"captures={memory_mb - _SYSTEM_MB}m"
+    clock, captures = _CLOCK.format(ghz=ghz), f"captures={memory_mb - machine.SYSTEM_MB}m"
     line = f"console=ttyS0 quiet nokaslr mitigations=off {clock} panic=-1 reboot=t {captures}"
     command = [QEMU, "-accel", "tcg,thread=single,tb-size=256", "-icount", "shift=0,sleep=off,align=off"]
     # Linux does not set up the PIC here. An interrupt of the PIT that came through the PIC would have vector 0,
@@ -245,37 +172,3 @@ def _command(system: image.Image, memory_mb: int, results: Path, ghz: int = 1) -
 
 def _quoted(path: Path) -> str:
     return str(path).replace(",", ",,")  # a comma would begin another option
-
-
-def _memory_mb(plan: Plan) -> int:
-    """Return a machine's memory: a power of two, so that few states serve all plans."""
-    return max(1024, 1 << (_SYSTEM_MB + _captures_mb(plan) - 1).bit_length())
-
-
-def _captures_mb(plan: Plan) -> int:
-    """Return the memory for the captures in megabytes, for the most packets that the links can carry."""
-    seconds = plan.duration_s + plan.drain_s
-    full = plan.load_bps * seconds / _FRAME_BITS
-    small = sum(2 * seconds / flow.interval_s for flow in plan.flows if flow.interval_s)
-    # Each full packet may have its own acknowledgement, and each packet is captured at each interface.
-    captures = len(cards.captured(plan))
-    buffers = max(0, captures - _SYSTEM_CAPTURES) * BUFFER_KIB // 1024
-    return 16 + buffers + round((2 * full + small) * captures * _CAPTURED_BYTES / 1e6)
-
-
-def _died(ended: watching.Ended) -> str:
-    """Return why the machine ended without results, as far as its last lines show."""
-    for line in ended.lines:
-        for sign in ("Kernel panic", "Out of memory", "No space left", f"{QEMU}: "):
-            if sign in line:
-                return f"the virtual machine ended: {line}"
-    endings = ("reboot: Power down", "the laboratory ended")
-    lines = [line for line in ended.lines if line.strip() and not any(words in line for words in endings)]
-    return f"the virtual machine ended (status {ended.status}) before the run did" + (f": {lines[-1]}" if lines else "")
-
-
-def _kept_console(ended: watching.Ended) -> Path:
-    path = image.cache() / CONSOLE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(ended.lines) + "\n", encoding="utf-8")
-    return path

@@ -43,7 +43,7 @@ def watch(
     """
     ended = Ended()
     with _started(command, name, inherited) as process:
-        for line in _lines(process, stop, name):
+        for line in lines(process, stop, name):
             ended.lines.append(line)
             key, _, value = line.partition(" ")
             if key == "progress":
@@ -87,8 +87,11 @@ def _started(command: Sequence[str], name: str, inherited: Sequence[int]) -> Ite
         process.stdout.close()
 
 
-def _lines(process: subprocess.Popen[bytes], stop: threading.Event, name: str) -> Iterator[str]:
-    """Yield the lines that ``process`` prints, without carriage returns at their ends."""
+def lines(process: subprocess.Popen[bytes], stop: threading.Event, name: str) -> Iterator[str]:
+    """Yield the lines that ``process`` prints, without carriage returns at their ends.
+
+    Raises StoppedError if ``stop`` is set, and UserError if the program prints nothing for `STALL_S`.
+    """
     assert process.stdout is not None
     output = process.stdout.fileno()
     heard, rest = time.monotonic(), b""

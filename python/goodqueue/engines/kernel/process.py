@@ -1,0 +1,92 @@
+"""Runs the laboratory in Linux as an ordinary process, in virtual time.
+
+Linux calls this user mode Linux in time travel mode. Its clock stands still while it works, and jumps to the next timer
+when all its programs wait. So what a program or Linux itself computes takes no time, a busy host disturbs nothing, and
+two runs of one scenario and seed give the same bytes. The machine sees one folder of the host, which has its order and
+takes its results.
+"""
+
+import os
+import shutil
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from goodqueue.engines.kernel import image, machine, watching
+from goodqueue.engines.kernel.lab.plan import Plan
+from goodqueue.running import Progress
+
+_SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
+
+_STARTED_NS = 1_577_836_800_000_000_000
+"""The calendar's time at the start of each run: 2020-01-01."""
+
+_SECCOMP = (7, 0)
+"""The first release that can watch its programs by seccomp, which takes half of the processor's time of ptrace."""
+
+
+def run(
+    system: image.Image, program: Path, plan: Plan, folder: Path, progress: Progress, stop: threading.Event
+) -> None:
+    """Do ``plan`` in the kernel that ``program`` is, and leave the results in ``folder``/results.
+
+    Raises StoppedError, and UserError if the run fails.
+    """
+    (folder / "plan.json").write_text(plan.to_json(), encoding="utf-8")
+    machine.results(folder)
+    memory_mb = machine.memory_mb(plan)
+    with machine.first_files(system, machine.archive("process.sh"), folder) as first, _core() as core:
+        words = _words(system, memory_mb, first.name, plan.seed)
+        place = ["env", "-C", str(folder), f"TMPDIR={_memorys_folder(folder, memory_mb)}"]
+        # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
+        # times as long as one core needs for both.
+        # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
+        fixed = ["setarch", "x86_64", "--addr-no-randomize"]
+        command = ["taskset", "--cpu-list", str(core), *fixed, *place, str(program), *words]
+        ended = watching.watch(command, progress, stop, machine.NAME)
+    if "done" not in ended.lines:
+        raise machine.failed(ended)
+
+
+def _words(system: image.Image, memory_mb: int, first: str, seed: int) -> list[str]:
+    """Return the kernel's command line. Its random numbers depend on it, so it has no word that changes between runs.
+
+    It passes words that it does not know to the first process as environment variables.
+    """
+    words = [f"mem={memory_mb}M", f"initrd={first}", "time-travel=inf-cpu", f"time-travel-start={_STARTED_NS}"]
+    words += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
+    if tuple(map(int, system.release.split("."))) >= _SECCOMP:
+        words.append("seccomp=auto")
+    # A folder's own name would change. This one is the folder in which the program was started.
+    return [*words, "hostfs=/proc/self/cwd", f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={seed}"]
+
+
+def _memorys_folder(folder: Path, memory_mb: int) -> Path:
+    """Return where the file lies that is the machine's memory: in memory, unless a container left too little of it."""
+    try:
+        can_execute = not os.statvfs(_SHARED_MEMORY).f_flag & os.ST_NOEXEC
+        if can_execute and shutil.disk_usage(_SHARED_MEMORY).free >= memory_mb << 20:
+            return _SHARED_MEMORY
+    except OSError:
+        pass
+    return folder
+
+
+@contextmanager
+def _core() -> Iterator[int]:
+    """Yield the number of a core that no other run has, as long as there is one.
+
+    A run holds its core by the name of a socket, which all users of the machine see, and which dies with the process.
+    """
+    cores = sorted(os.sched_getaffinity(0))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
+        for core in cores:
+            try:
+                holder.bind(f"\0goodqueue-core-{core}")
+            except OSError:
+                continue
+            yield core
+            return
+        yield cores[os.getpid() % len(cores)]

@@ -1,0 +1,258 @@
+"""Linux as an ordinary process: its name, its build, its core, and the same bytes twice. Only the last needs Linux."""
+
+import json
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from goodqueue import engines
+from goodqueue.capture import Trace
+from goodqueue.engines import identity, kernel
+from goodqueue.engines.kernel import (
+    doctor,
+    folders,
+    image,
+    machine,
+    packages,
+    process,
+    process_build,
+    process_changes,
+    vm,
+)
+from goodqueue.errors import UserError
+from goodqueue.scenario import resolve
+from test_kernel_machine import SCENARIO, never, plan, write_image
+
+
+def program(folder: Path, name: str, script: str) -> Path:
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n")
+    (folder / name).chmod(0o755)
+    return folder / name
+
+
+@pytest.fixture
+def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> image.Image:
+    """Return an image of Linux 6.1 on a machine that could build it."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    image._first_wanted.cache_clear()
+    write_image(image.cache(), "own", kernel="6.1.0-56-amd64")
+    monkeypatch.setattr(process_build.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(process_build, "_traceable", lambda: True)
+    monkeypatch.setattr(process_build.platform, "machine", lambda: "x86_64")
+    found = image.find()
+    assert found is not None
+    return found
+
+
+# --- names -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_machine_is_a_part_of_the_engines_name() -> None:
+    assert engines.parse("sim,kernel", linux="6.1", machine_name="process") == ("sim", "kernel-6.1-process")
+    assert engines.parse("kernel-qemu,kernel-process") == ("kernel-qemu", "kernel-process")
+    assert (engines.kind("kernel-process"), engines.release("kernel-process")) == ("kernel", None)
+    assert (engines.release("kernel-6.1-process"), engines.machine("kernel-6.1-process")) == ("6.1", "process")
+    assert (engines.machine("kernel-6.1"), engines.machine("kernel"), engines.machine("sim")) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("engine", "machine_name", "said"),
+    [
+        ("kernel", "kvm", '--machine: found "kvm"; accepted: process, qemu'),
+        ("sim", "qemu", "--machine: found with --engine sim; accepted: with --engine kernel"),
+        ("live-process", None, '--engine: found "live-process"; accepted: sim, kernel, live, or several, as '),
+        ("kernel-process-6.1", None, '--engine: found "kernel-process-6.1"; accepted: such as kernel-6.1-process'),
+        ("kernel-6.1-kvm-qemu", None, '--engine: found "kernel-6.1-kvm-qemu"; accepted: such as kernel-6.1-process'),
+    ],
+)
+def test_a_machine_that_is_none_is_refused_by_name(engine: str, machine_name: str | None, said: str) -> None:
+    with pytest.raises(UserError) as refused:
+        engines.parse(engine, machine_name=machine_name)
+    assert str(refused.value).startswith(said)
+
+
+def test_the_machine_is_in_the_runs_key(system: image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vm, "version", lambda: "7.2.22")
+    made = {identity.maker(engine, resolve(SCENARIO)).build for engine in ("kernel-process", "kernel-qemu")}
+    assert len(made) == 2, "a stored run of qemu would answer for one of the process"
+    monkeypatch.setattr(process_build, "recipe", lambda: "another")
+    assert identity.maker("kernel-process", resolve(SCENARIO)).build not in made, "another Linux"
+
+
+# --- the build -------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_said_before_a_run(system: image.Image, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "machine process: not built; accepted: goodqueue kernel image --kernel 6.1 --machine process"
+    with pytest.raises(UserError, match=said):
+        kernel.place(plan(), never(), "6.1", "process")
+    assert doctor._process("6.1").found.startswith("not built; goodqueue kernel image --kernel 6.1 --machine process")
+    monkeypatch.setattr(process_build.shutil, "which", lambda name: None if name == "flex" else f"/usr/bin/{name}")
+    said = "found no flex to build Linux; accepted: on Debian, as root: apt-get install"
+    assert doctor._process("6.1").found.startswith(said)
+    with pytest.raises(UserError, match=f"Linux 6.1 as a process: {said}"):
+        process_build.build(system)
+    built = process_build.program(system)
+    built.parent.mkdir()
+    built.touch()
+    assert kernel.place(plan(rate_bps=1_000_000_000), never(), None, "process") == "process", "no rate is too high"
+    assert doctor._process("6.1").good
+    monkeypatch.setattr(process_build, "_traceable", lambda: False)
+    assert "forbids ptrace" in doctor._process("6.1").found
+
+
+@pytest.mark.parametrize(("release", "is_concerned"), [("6.1", True), ("6.12", True), ("7.3", False)])
+def test_only_releases_that_abort_on_a_processor_with_amx_are_changed_for_it(release: str, is_concerned: bool) -> None:
+    files = {change.file for change in process_changes.CHANGES if change.concerns(release)}
+    assert ("arch/x86/um/os-Linux/registers.c" in files, "arch/x86/um/vdso/um_vdso.c" in files) == (
+        is_concerned,
+        not is_concerned,
+    )
+
+
+def test_a_source_that_has_not_the_text_to_change_is_refused(system: image.Image, tmp_path: Path) -> None:
+    change = process_changes.Change("Kconfig", "default 100\n", "default 250\n")
+    (tmp_path / "Kconfig").write_text("config HZ\n\tdefault 100\n")
+    process_build._apply(change, tmp_path, system)
+    assert (tmp_path / "Kconfig").read_text() == "config HZ\n\tdefault 250\n"
+    with pytest.raises(UserError, match="as a process: Kconfig: found 0 times 'default 100'; accepted: once"):
+        process_build._apply(change, tmp_path, system)
+
+
+MAKE = """
+for word; do case $word in O=*) mkdir -p "${word#O=}"; exit;; -C) next=1;; *) [ "$next" ] && folder=$word; next=;; esac
+done
+echo "  CC      init/main.o"; echo once >>"$LOG"; WHEN_BUILDING; echo program >"$folder/linux"
+"""
+
+
+@pytest.fixture
+def makes(system: image.Image, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Callable[[], Path]]:
+    """Return a function that returns a build whose make runs a line of shell."""
+
+    def fetched(_: image.Image, work: Path, tell: Callable[[str], None]) -> Path:
+        for change in process_changes.CHANGES:
+            path = work / "source" / change.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a", encoding="utf-8") as file:
+                file.write(change.old if change.concerns("6.1") else "")
+        return work / "source"
+
+    def prepare(line: str) -> Callable[[], Path]:
+        folder = tmp_path / "programs"
+        folder.mkdir()
+        program(folder, "make", MAKE.replace("WHEN_BUILDING", line))
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+        monkeypatch.setenv("LOG", str(tmp_path / "log"))
+        monkeypatch.setattr(process_build, "_fetched", fetched)
+        monkeypatch.setattr(packages, "missing_program", lambda: None)
+        return lambda: process_build.build(system)
+
+    return prepare
+
+
+def test_of_two_builds_at_once_one_waits_for_the_other(
+    makes: Callable[[str], Callable[[], Path]], tmp_path: Path
+) -> None:
+    build = makes("sleep 0.3")
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (pool.submit(build) for _ in range(2))
+        assert first.result() == second.result()
+    assert first.result().read_text() == "program\n"
+    assert (tmp_path / "log").read_text() == "once\n", "Linux was compiled twice"
+
+
+def test_a_build_that_fails_says_why_and_leaves_nothing(makes: Callable[[str], Callable[[], Path]]) -> None:
+    build = makes("echo 'init/main.c:1:2: error: no such thing'; echo 'make: *** [x] Error 1'; exit 2")
+    with pytest.raises(UserError) as refused:
+        build()
+    assert str(refused.value).startswith(
+        "Linux 6.1 as a process: make: init/main.c:1:2: error: no such thing; accepted"
+    )
+    left = [path for path in image.cache().rglob("*") if path.is_file() and path.parent.name != "own"]
+    assert not left
+    assert not list(image.cache().glob(f"{folders.MARK}*"))
+
+
+def test_a_stopped_build_ends_its_compilers(system: image.Image, makes: Any, tmp_path: Path) -> None:
+    makes(f"sleep 1000 & echo $! >{tmp_path}/compiler; wait")
+    stop = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        building = pool.submit(process_build.build, system, lambda _: None, stop)
+        end = time.monotonic() + 20
+        while not (tmp_path / "compiler").exists() and time.monotonic() < end:
+            time.sleep(0.02)
+        stop.set()
+        assert type(building.exception()).__name__ == "StoppedError"
+    compiler = int((tmp_path / "compiler").read_text())
+    state = subprocess.run(["ps", "-o", "stat=", str(compiler)], check=False, capture_output=True, text=True).stdout
+    assert state.strip()[:1] in ("", "Z")
+
+
+# --- the run ---------------------------------------------------------------------------------------------------------
+
+
+WORDS = """printf '%s\\n' "$@" >{folder}/words
+ls >{folder}/files
+cat /proc/self/personality >{folder}/personality
+echo done"""
+
+
+def test_no_word_of_the_command_line_tells_where_or_when_it_runs(system: image.Image, tmp_path: Path) -> None:
+    """Linux's random numbers depend on each word. A folder's name once changed ports and sequence numbers."""
+    lines = []
+    for name in ("one", "other"):
+        linux = program(tmp_path, name, WORDS.format(folder=tmp_path))
+        with folders.private(tmp_path) as folder:
+            process.run(system, linux, plan(), folder, lambda _: None, never())
+        lines.append((tmp_path / "words").read_text())
+        assert {"plan.json", "results", "initramfs.cpio"} <= set((tmp_path / "files").read_text().split())
+    assert lines[0] == lines[1]
+    assert str(tmp_path) not in lines[0]
+    assert "SEED=1\n" in lines[0]
+    fixed = int((tmp_path / "personality").read_text(), 16) & 0x0040000
+    assert fixed, "the host draws addresses, and with them the size of Linux's memory"
+
+
+def test_a_machine_that_fails_says_why_in_one_line(system: image.Image, tmp_path: Path) -> None:
+    linux = program(tmp_path, "linux", "echo 'Kernel panic - not syncing: ptrace set fp regs failed, errno = 14'")
+    with folders.private(tmp_path) as folder, pytest.raises(UserError) as refused:
+        process.run(system, linux, plan(), folder, lambda _: None, never())
+    assert str(refused.value).startswith("kernel engine: the machine ended: Kernel panic - not syncing: ptrace set fp")
+    assert str(image.cache() / machine.CONSOLE) in str(refused.value)
+
+
+def test_runs_at_once_have_different_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1001, 1002})
+    with process._core() as first, process._core() as second, process._core() as third:
+        assert (first, second) == (1001, 1002)
+        assert third in (1001, 1002), "more runs than cores share them"
+    with process._core() as again:
+        assert again == 1001, "a core that a run has left"
+
+
+@pytest.mark.long
+@pytest.mark.kernel
+@pytest.mark.needs("process")
+def test_two_runs_at_once_have_the_same_bytes(tmp_path: Path) -> None:
+    """Record and captures, to the nanosecond. Another seed has others: the seed reaches Linux's random numbers."""
+
+    def run(name: str, seed: int) -> tuple[str, bytes]:
+        path = tmp_path / name
+        trace = Trace(str(path), ("down-in", "up-out"))
+        record = kernel.run(resolve(SCENARIO | {"seed": seed}), lambda _: None, never(), trace, None, "process")
+        return record, path.read_bytes()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, again = (pool.submit(run, name, 1) for name in ("first", "again"))
+        assert first.result() == again.result()
+    record, capture = first.result()
+    assert (json.loads(record)["engine"], json.loads(record)["kernel"]["where"]) == ("kernel-process", "process")
+    assert run("other", 2)[1] != capture
