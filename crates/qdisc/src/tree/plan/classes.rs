@@ -13,8 +13,8 @@ use crate::tree::words::Line;
 use alloc::format;
 use core::iter::successors;
 
-/// The most levels of classes of `hfsc`. Linux has no bound. Each level takes time, with each packet and with each class
-/// that is added below it.
+/// The most levels of classes of `hfsc`. Linux has no bound. Each level takes time with each packet, and with each
+/// class that is added below it.
 const MOST_LEVELS: usize = 256;
 
 impl Plan {
