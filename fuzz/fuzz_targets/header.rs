@@ -1,8 +1,8 @@
-//! Takes any bytes as an IP packet. Its TCP header is read or not, no byte beyond the packet is read, and the result
-//! does not depend on the bytes that follow the headers.
+//! Takes any bytes as an IP packet. The header of TCP, and those that filters compare, are read or not, no byte beyond
+//! the packet is read, and the result does not depend on the bytes that follow the headers.
 #![no_main]
 
-use goodqueue_qdisc::TcpHeader;
+use goodqueue_qdisc::{IpHeader, TcpHeader};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -21,6 +21,13 @@ fuzz_target!(|bytes: &[u8]| {
         assert!(header.sack_blocks().len() <= 4);
         // IP's longest header and TCP's are 60 bytes each.
         assert_eq!(TcpHeader::from_ip(&bytes[..bytes.len().min(120)]), whole);
+    }
+    let seen = IpHeader::read(bytes);
+    for len in 0..bytes.len() {
+        let Some(part) = IpHeader::read(&bytes[..len]) else { continue };
+        let known = len.min(44) / 4;
+        assert!(seen.is_some_and(|seen| seen.words[..known] == part.words[..known]), "{len} bytes");
+        assert!(part.ports == 0 || seen.is_some_and(|seen| seen.ports == part.ports), "{len} bytes");
     }
     for len in 0..bytes.len().min(120) {
         assert!(TcpHeader::from_ip(&bytes[..len]).is_none_or(|header| Some(header) == whole), "{len} bytes");

@@ -583,6 +583,12 @@ def isp_record(
     Each subscriber has bytes that left, those of its best second, packets offered and dropped, and delays in ns.
     """
 
+def filter_notes(scenario_json: str, has_real_packets: bool) -> list[str]:
+    """Return a sentence for each filter of the scenario's trees that is easily misread, or that no packet can match.
+
+    With ``has_real_packets`` packets of real programs come, too. Raises ScenarioError.
+    """
+
 def flows(scenario_json: str) -> str:
     """Return the scenario's flows one by one, each with the start that its seed draws, for an engine to make.
 

@@ -26,6 +26,7 @@ FOREIGN = (
     '"match tcp dst 80" compares the IP header from byte 2 on, as Linux finds no next header without a link; '
     "accepted for ports: match ip sport or dport, or flower"
 )
+UDP = 'no packet of the scenario matches the filter "flower ip_proto udp flowid 1:1"'
 HEXADECIMAL = '"ip_proto 17" is hexadecimal in tc, protocol 23; accepted: tcp, udp, icmp or 0x11'
 
 # The arguments, and the notes in order.
@@ -35,7 +36,8 @@ TABLE = [
         f"compare pfifo '{TREE} u32 match tcp dst 80 0xffff flowid 1:1' --rate 10mbit --seeds 1 --duration 6s",
         [FOREIGN],
     ),
-    (f"compare pfifo '{TREE} flower ip_proto udp flowid 1:1' --rate 10mbit --seeds 1 --duration 6s", []),
+    (f"compare pfifo '{TREE} flower ip_proto udp flowid 1:1' --rate 10mbit --seeds 1 --duration 6s", [UDP]),
+    (f"compare pfifo '{TREE} flower ip_proto icmp flowid 1:1' --rate 10mbit --seeds 1 --duration 6s", []),
     ("run ok.toml --set bottleneck.rate=50Mbps", [f"--set bottleneck.rate {MBPS}"]),
     ("run ok.toml --set bottleneck.rate=50mbit", []),
     ("run ok.toml --set bottleneck.rate=50000000", []),  # TOML's number, which the core refuses in its own words

@@ -7,7 +7,7 @@ import pytest
 
 from goodqueue import _goodqueue, scenario
 from goodqueue.engines.kernel import planning, tc
-from goodqueue.engines.kernel.lab import changing, sysctls
+from goodqueue.engines.kernel.lab import addresses, changing, sysctls
 from goodqueue.engines.kernel.lab import commands as commands_for_tc
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.plan import Plan
@@ -143,6 +143,21 @@ def test_captures_go_on_until_a_full_queue_has_run_empty() -> None:
                 f"traffic[0].{key}: found 2; accepted by the kernel engine: none",
             )
             for key in ("initial_window", "ack_every")
+        ),
+        (
+            {"traffic": [{"kind": "bulk", "mark": 3}]},
+            "traffic[0].mark: found 3; accepted by the kernel engine: 0, as a mark stays in the host that sets it",
+        ),
+        *(
+            (
+                {"traffic": [{"port": 443} | traffic]},
+                f"traffic[0].port: found {traffic.get('port', 443)}; accepted by the kernel engine: one below 32768",
+            )
+            for traffic in (
+                {"kind": "bulk", "direction": "up"},
+                {"kind": "bulk", "port": 40000},
+                {"kind": "transfer", "size": "1MB"},
+            )
         ),
         (
             {"path": {"rtt": "10ms", "mtu": 500}},
@@ -460,3 +475,8 @@ def test_the_hosts_have_the_buffers_that_the_scenario_says() -> None:
         settings = sysctls.for_hosts(plan, "client")
         assert [settings[f"ipv4/{name}"] for name in linux] == list(plan.buffers.values())
     assert sysctls.for_hosts(planning.plan(resolved()), "client")["ipv4/tcp_wmem"] == f"4096 16384 {16 << 20}"
+
+
+def test_a_server_sends_from_its_port() -> None:
+    planned = planning.plan(resolved(traffic=[{"kind": "bulk", "port": 443}, {"kind": "cbr", "rate": "1mbit"}]))
+    assert [addresses.ends(planned, index).first_port for index in (0, 1)] == [443, 0x801]

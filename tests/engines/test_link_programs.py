@@ -11,7 +11,7 @@ import pytest
 from goodqueue.measures import scores
 from goodqueue.measures.scores import letter
 from goodqueue.store import checking
-from linked import Link, folder, python
+from linked import Link, folder, public_folder, python
 from needs import CHROMIUM
 
 pytestmark = [pytest.mark.needs("link")]
@@ -86,6 +86,51 @@ def test_an_address_of_a_program_is_a_host_to_cake(second: str, line: str, share
     assert record["live"]["hosts"] == {"client": 1 + (second == "100.64.1.77"), "server": 1}
     note = '"dual-dsthost" had one host to share between: all packets had one client address'
     assert (note in said) == (second == "100.64.1.2")
+
+
+CLASSES = """
+tc = [
+    "tc qdisc add dev eth0 root handle 1: htb default 30",
+    "tc class add dev eth0 parent 1: classid 1:10 htb rate 2mbit",
+    "tc class add dev eth0 parent 1: classid 1:30 htb rate 20mbit",
+    "tc filter add dev eth0 parent 1: {filter} flowid 1:10",
+]
+"""
+
+
+@pytest.mark.long
+@pytest.mark.needs("iperf3", "host")
+@pytest.mark.parametrize(
+    ("filter_", "words", "rate"),
+    [
+        ("protocol ip u32 match ip protocol 6 0xff", "", 2),
+        ("protocol ip u32 match ip protocol 17 0xff", "", 20),
+        ("protocol ip flower ip_proto udp", "-u -b 10m -l 1400", 2),
+        ("protocol ip u32 match ip dst 100.64.1.1/32", "", 2),
+        ("protocol ip u32 match ip dst 100.64.1.9/32", "", 20),
+        ("protocol ip u32 match ip dport 5201 0xffff", "", 2),
+        ("protocol ip u32 match ip dport 80 0xffff", "", 20),
+        ("protocol ip u32 match ip tos 0xb8 0xfc", "--dscp ef", 2),
+        ("protocol ip u32 match ip tos 0xb8 0xfc", "--dscp af11", 20),
+        ("protocol ipv6 flower ip_proto tcp dst_port 5201", "-6", 2),
+        ("protocol ip u32 match ip protocol 6 0xff", "-6", 20),
+    ],
+)
+def test_a_filter_sees_real_headers(filter_: str, words: str, rate: float) -> None:
+    """The payload is 1448 of 1514 bytes of TCP, 1428 in IPv6, and 1400 of 1442 of UDP. The rate was always 20."""
+    host = "server6" if "-6" in words else "server"
+    client = f"iperf3 -c {host} -t 5 -O 1 -J {words}".split()
+    times = 'duration = "9s"\nwarmup = "1s"\n'
+    tree = CLASSES.format(filter=filter_)
+    with public_folder() as place:
+        scenario = place / "filtered.toml"
+        scenario.write_text(f'{times}[bottleneck]\nrate = "50mbit"\n{tree}[path]\nrtt = "20ms"\n', "utf-8")
+        scenario.chmod(0o644)
+        said, _ = run(str(scenario), "--", "iperf3", "-s", "-1", "--", *client)
+    received = json.loads(said[said.index("{") : said.rindex("}") + 1])["end"]
+    got = received.get("sum_received", received.get("sum"))["bits_per_second"] / 1e6
+    share = 1400 / 1442 if "-u" in words else (1428 if "-6" in words else 1448) / 1514
+    assert got == pytest.approx(rate * share, rel=0.05)
 
 
 @pytest.mark.long

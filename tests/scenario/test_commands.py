@@ -1,12 +1,13 @@
 """Files of `tc` commands, which a link names instead of a qdisc."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from conftest import Result
-from goodqueue import scenario
+from goodqueue import _goodqueue, scenario
 from goodqueue.errors import UserError
 from goodqueue.scenario import commands, discipline
 
@@ -53,7 +54,9 @@ case $1 in start) start ;; *) echo "usage: $0 start"; exit 1 ;; esac
 def test_a_script_is_carried_out_with_its_arguments(here: Path, goodqueue: Command) -> None:
     (here / "shaper.sh").write_text(INIT, encoding="utf-8")
     (here / "a.toml").write_text(SCENARIO.replace("shaper.sh", "shaper.sh start ifb0"), encoding="utf-8")
-    assert scenario.resolve(scenario.load("a.toml"))["bottleneck"]["qdisc"].endswith("quantum 0 rate 19mbit")
+    line = scenario.resolve(scenario.load("a.toml"))["bottleneck"]["qdisc"]
+    assert line.startswith("tc qdisc add dev ifb0 root handle 1: htb default 0x30 ")
+    assert " quantum 0 rate 19mbit; " in line
     result = goodqueue("run", "a.toml", "--set", "duration=1s", "--set", "warmup=0s")
     assert result.status == 0
     assert "note: skipped 1 command that is not tc's: modprobe\n" in result.err
@@ -86,3 +89,19 @@ def test_a_long_tree_is_told_in_short() -> None:
     line = "tc qdisc add dev e root handle 1: drr; tc class add dev e parent 1: classid 1:1 drr"
     assert discipline.shortened(line) == "tc qdisc add dev e root handle 1: drr; … (2 commands)"
     assert discipline.shortened("codel target 5ms") == "codel target 5ms"
+
+
+def test_classes_of_hfsc_have_a_bound_of_levels() -> None:
+    """Without one, each class raises all above it: 60,000 below each other took minutes."""
+    classes = [
+        f"tc class add dev eth0 parent 1:{f'{number:x}' if number else ''} classid 1:{number + 1:x} hfsc ls rate 1mbit"
+        for number in range(257)
+    ]
+    link = {
+        "duration": "1s",
+        "bottleneck": {"rate": "1mbit", "tc": ["tc qdisc add dev eth0 root handle 1: hfsc default 1", *classes]},
+        "path": {"rtt": "1ms"},
+        "traffic": [{"kind": "ping"}],
+    }
+    with pytest.raises(ValueError, match="found class 1:101 below 256 levels of classes; accepted here: 256 levels"):
+        _goodqueue.resolve(json.dumps(link))

@@ -185,3 +185,10 @@ def test_a_wrong_request_is_refused_before_any_run(goodqueue: Command, words: li
     assert line in result.err
     assert result.err.count("\n") == 1
     assert not result.out
+
+
+def test_a_class_that_may_not_run_says_why(here: Path, goodqueue: Command) -> None:
+    Path("x.py").write_text("class X:\n    pass\n", encoding="utf-8")
+    found = goodqueue("attack", "./x.py:X", "--no-code")
+    assert (found.status, found.err.count("\n")) == (2, 1)
+    assert "./x.py: found Python code; accepted with --no-code" in found.err

@@ -125,6 +125,9 @@ impl Owner<Packet> for Counting<'_> {
     fn host_hashes(&self, packet: &Packet) -> (u32, u32) {
         self.owner.host_hashes(packet)
     }
+    fn fwmark(&self, packet: &Packet) -> u32 {
+        self.owner.fwmark(packet)
+    }
     fn random_u32(&mut self) -> u32 {
         self.owner.random_u32()
     }

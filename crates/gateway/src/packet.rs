@@ -4,7 +4,7 @@
 
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TransportSlice, ip_number};
 use goodqueue_netsim::Headers;
-use goodqueue_qdisc::TcpHeader;
+use goodqueue_qdisc::{IpHeader, TcpHeader};
 use goodqueue_units::Ecn;
 use siphasher::sip::SipHasher24;
 use std::hash::{Hash, Hasher};
@@ -134,6 +134,7 @@ pub(crate) fn read(bytes: &[u8], hashing: Hashing) -> Option<Seen> {
             flow_hash: Some(flow_hash),
             host_hashes: Some((hashing.of(from), hashing.of(to))),
             tcp: TcpHeader::from_ip(bytes),
+            ip: IpHeader::read(bytes),
         },
         ends: Ends { protocol, from: (from, ports[0]).into(), to: (to, ports[1]).into() },
         segment,

@@ -241,3 +241,61 @@ fn a_million_malformed_packets() {
     let odd = &record["live"]["packets"];
     assert!(odd["not_ip"].as_u64().unwrap() > 100_000 && odd["not_cut"].as_u64().unwrap() > 100_000, "{odd}");
 }
+
+/// Returns whether `packet` overtakes the packet before it, which no filter takes, in a `prio` with this filter.
+fn is_taken(filter: &str, packet: &[u8]) -> bool {
+    let prio = "tc qdisc add dev e root handle 1: prio priomap 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2 2";
+    let tc = [prio.to_string(), format!("tc filter add dev e parent 1: {filter}")];
+    let mut path = path(&json!({"rate": "1mbit", "tc": tc}), &json!([]));
+    let other = udp(9, 1000);
+    for bytes in [&other[..], &other, packet] {
+        path.offer(Duration::ZERO, Down, bytes, Offload::default());
+    }
+    let left = left(&mut path, Duration::from_secs(1));
+    assert_eq!(left.len(), 3, "{filter}");
+    left[1].2 == packet
+}
+
+/// Filters saw zeros in place of headers, and none of these took its packet.
+#[test]
+fn filters_see_the_headers_of_real_packets() {
+    let segment = |from: u8, port: u16| {
+        let mut packet = Vec::new();
+        let builder = PacketBuilder::ipv4([10, 0, 0, from], [10, 0, 0, 2], 64).tcp(port, 443, 1, 1000);
+        builder.write(&mut packet, &[0; 100]).unwrap();
+        packet
+    };
+    let mut of_ipv6 = Vec::new();
+    let host = |last| [0x20, 1, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last];
+    PacketBuilder::ipv6(host(1), host(2), 64).udp(53, 5000).write(&mut of_ipv6, &[0; 100]).unwrap();
+    let mut marked_ef = segment(1, 80);
+    marked_ef[1] = 46 << 2;
+    let mut last_fragment = segment(1, 80);
+    last_fragment[7] = 4;
+    let mut echo = Vec::new();
+    PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 9)
+        .icmpv4_echo_request(1, 1)
+        .write(&mut echo, &[])
+        .unwrap();
+    for (filter, packet, is_match) in [
+        ("protocol ip u32 match ip protocol 6 0xff", &segment(1, 80), true),
+        ("protocol ip u32 match ip protocol 17 0xff", &segment(1, 80), false),
+        ("protocol ip u32 match ip sport 80 0xffff", &segment(1, 80), true),
+        ("protocol ip u32 match ip dport 80 0xffff", &segment(1, 80), false),
+        ("protocol ip u32 match ip src 10.0.0.7/32", &segment(7, 80), true),
+        ("protocol ip u32 match ip src 10.0.0.7/32", &segment(1, 80), false),
+        ("protocol ip u32 match ip tos 0xb8 0xfc", &marked_ef, true),
+        ("protocol ip u32 match ip icmp_type 8 0xff match ip protocol 1 0xff", &echo, true),
+        ("protocol ip flower ip_proto icmp ip_ttl 9", &echo, true),
+        ("protocol ip flower ip_proto tcp src_port 80", &segment(1, 80), true),
+        ("protocol ip flower ip_proto tcp src_port 80", &last_fragment, false),
+        ("protocol ip u32 match ip protocol 17 0xff", &of_ipv6, false),
+        ("protocol ipv6 u32 match ip6 protocol 17 0xff match ip6 dst 2001:db8::2/128", &of_ipv6, true),
+        ("protocol ipv6 u32 match ip6 sport 53 0xffff match ip6 src 2001:db8::/32", &of_ipv6, true),
+        ("protocol ipv6 flower ip_proto udp src_port 53 src_ip 2001:db8::1", &of_ipv6, true),
+        ("protocol ipv6 flower ip_proto udp src_ip 2001:db8:1::/48", &of_ipv6, false),
+        ("protocol all u32 match u32 0x60000000 0xf0000000 at 0", &of_ipv6, true),
+    ] {
+        assert_eq!(is_taken(&format!("{filter} flowid 1:1"), packet), is_match, "{filter}");
+    }
+}

@@ -4,15 +4,9 @@
 //! its direction. So a link answers for its packets ([`Owner::host_hashes`](goodqueue_qdisc::Owner::host_hashes)). A
 //! run without named hosts has no such list: there each flow has two hosts of its own.
 
-#[cfg_attr(feature = "complete", path = "hosts/addresses/enabled.rs")]
-#[cfg_attr(not(feature = "complete"), path = "hosts/addresses/disabled.rs")]
-mod addresses;
-
 use crate::ids::{FlowId, Number};
 use crate::lists::{PerFlow, PerSide};
 use crate::packet::hosts_of;
-use addresses::{Addresses, Given};
-pub(crate) use addresses::{Heading, addresses, heading};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::Streams;
 use std::fmt::Display;
@@ -22,9 +16,6 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) struct Hosts {
     of_flow: Arc<PerFlow<PerSide<u32>>>,
-    /// Their addresses, for filters.
-    #[allow(dead_code, reason = "without the feature `complete` nothing asks for them")]
-    addresses: Addresses,
     direction: Direction,
 }
 
@@ -39,9 +30,7 @@ impl Hosts {
         let hash = |role: &str, name: N| streams.stream(&format!("{role} {name}"), 0).next_u32();
         let mut is_any = false;
         let mut all = PerFlow::default();
-        let mut addresses = Given::default();
         for ([user, remote], count) in tables {
-            addresses.add([&user, &remote], count);
             is_any |= user.is_some() || remote.is_some();
             let (user, remote) =
                 (user.map(|name| hash("host", name)), remote.map(|name| hash("server", name)));
@@ -50,11 +39,7 @@ impl Hosts {
                 all.push(PerSide::from([user.unwrap_or(own.0), remote.unwrap_or(own.1)]));
             }
         }
-        is_any.then(|| Self {
-            of_flow: Arc::new(all),
-            addresses: addresses.finish(),
-            direction: Direction::Down,
-        })
+        is_any.then(|| Self { of_flow: Arc::new(all), direction: Direction::Down })
     }
 
     /// Returns the same hosts, as links of the direction `direction` see them.

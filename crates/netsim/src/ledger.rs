@@ -3,7 +3,8 @@
 use crate::flipped::is_noticed;
 use crate::foreign::Discipline;
 use crate::freed::Freed;
-use crate::hosts::{self, Heading, Hosts};
+use crate::headers::FlowHeaders;
+use crate::hosts::Hosts;
 use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
 use crate::packet::Packet;
@@ -11,9 +12,8 @@ use crate::probe::series::{Pick, QueueSeries};
 use crate::probe::subscribers::OfSubscribers;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::probe::delay::QueueDelays;
-use goodqueue_qdisc::packet::Addresses;
 use goodqueue_qdisc::registry::Limits;
-use goodqueue_qdisc::{Drop, Flipped, Mark, Owner, Packet as _, Qdisc};
+use goodqueue_qdisc::{Drop, Flipped, IpHeader, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
 
 /// What the discipline reports of the fates of packets, and its dice.
@@ -36,8 +36,9 @@ pub(crate) struct Fates {
     pub(crate) watch: Option<Box<Watch>>,
     /// The hosts of the flows, if the scenario names any.
     hosts: Option<Hosts>,
-    /// In which direction the packets go, for their addresses.
-    heading: Heading,
+    /// The headers of the flows, and in which direction the packets go.
+    headers: FlowHeaders,
+    direction: Direction,
     /// Packets that senders are told of, if this is the first queue of flows with small queues.
     pub(crate) freed: Option<Box<Freed>>,
 }
@@ -49,7 +50,7 @@ impl Fates {
         flows: usize,
         watch: Option<Box<Watch>>,
         hosts: Option<Hosts>,
-        direction: Direction,
+        (headers, direction): (FlowHeaders, Direction),
     ) -> Self {
         Self {
             random,
@@ -61,7 +62,8 @@ impl Fates {
             is_corrupted: false,
             watch,
             hosts,
-            heading: hosts::heading(direction),
+            headers,
+            direction,
             freed: None,
         }
     }
@@ -144,10 +146,11 @@ impl Owner<Packet> for Fates {
             _ => packet.host_hashes(),
         }
     }
-    fn addresses(&self, packet: &Packet) -> Option<Addresses> {
-        let (source, destination) = hosts::addresses(self.hosts.as_ref(), packet.flow, self.heading)?;
-        let protocol = if packet.segment().is_some() { 6 } else { 17 };
-        Some(Addresses { source, destination, protocol, ..Addresses::default() })
+    fn ip_header(&self, packet: &Packet) -> IpHeader {
+        self.headers.ip_header(packet, self.direction)
+    }
+    fn fwmark(&self, packet: &Packet) -> u32 {
+        self.headers.mark(packet.flow)
     }
     fn random_u32(&mut self) -> u32 {
         self.random.next_u32()

@@ -22,10 +22,14 @@ mod calendar;
 pub mod catalogue;
 mod complete;
 mod component;
+mod ends;
 mod flipped;
 mod flow;
 pub mod foreign;
 mod freed;
+#[cfg_attr(feature = "complete", path = "headers/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "headers/disabled.rs")]
+mod headers;
 mod hosts;
 mod ids;
 mod ledger;
@@ -51,6 +55,7 @@ mod sockets;
 mod tally;
 pub mod wifi;
 
+pub use ends::EPHEMERAL;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::{FlowOutline, Program};
 pub use outside::{Arrival, Envelope, Headers, OutsideRoute};

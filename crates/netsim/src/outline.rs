@@ -1,5 +1,6 @@
 //! The flows of a scenario, for engines other than the simulator.
 
+use crate::ends;
 use crate::flow::{Flow, Source};
 use crate::scenario::{HostName, Scenario, Traffic};
 use crate::sockets::Sockets;
@@ -34,6 +35,15 @@ pub struct FlowOutline {
     /// The server, if the scenario names it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<HostName>,
+    /// The ports of the user's end and of the server's, unless it is ICMP. Further connections of an application have
+    /// ports of their own at one end.
+    pub ports: [u16; 2],
+    /// The port of the server, if the scenario says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub port: Option<u16>,
+    /// The mark of its packets, if they have one.
+    #[serde(skip_serializing_if = "is_none")]
+    pub mark: u32,
     /// Whether its packets are ECN-capable.
     pub ecn: bool,
     /// Codepoint of its packets (RFC 2474), 0 to 63.
@@ -88,7 +98,10 @@ impl Scenario {
     /// Returns the flows, in the scenario's order.
     #[must_use]
     pub fn flows(&self) -> Vec<FlowOutline> {
-        self.described().map(|(flow, traffic)| outline(flow, traffic)).collect()
+        self.described()
+            .zip(ends::ports(self))
+            .map(|((flow, traffic), ports)| outline(flow, traffic, ports))
+            .collect()
     }
 
     /// Returns each flow with the table that describes it.
@@ -101,7 +114,12 @@ impl Scenario {
     }
 }
 
-fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+const fn is_none(mark: &u32) -> bool {
+    *mark == 0
+}
+
+fn outline(flow: Flow, traffic: &Traffic, ports: [u16; 2]) -> FlowOutline {
     let values = &traffic.values;
     let codepoint = values.find(&isochronous::CODEPOINT).unwrap_or_default().0;
     let own = |name: &str| traffic.kind.keys.iter().any(|key| key.name() == name);
@@ -116,6 +134,9 @@ fn outline(flow: Flow, traffic: &Traffic) -> FlowOutline {
         rtt_s: flow.rtt.as_secs_f64(),
         host: traffic.host.clone(),
         server: traffic.server.clone(),
+        ports,
+        port: traffic.port,
+        mark: traffic.mark,
         ecn: values.find(&tcp::ECN).unwrap_or_default().0 != EcnMode::Off || codepoint != Ecn::NotEct,
         dscp: flow.dscp,
         cc: values.find(&tcp::CC).map(|cc| cc.to_string()),

@@ -6,7 +6,7 @@
 
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::kind::{Kind, Make};
-use goodqueue_qdisc::TcpHeader;
+use goodqueue_qdisc::{IpHeader, TcpHeader};
 use goodqueue_units::{Duration, Ecn, Instant};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -32,6 +32,8 @@ pub struct Headers {
     pub host_hashes: Option<(u32, u32)>,
     /// The TCP header, if it is TCP.
     pub tcp: Option<TcpHeader>,
+    /// The headers that filters of a tree compare. `None`: those of the run's flow.
+    pub ip: Option<IpHeader>,
 }
 
 /// The headers of a packet while it is on its way. Packets are copied, so no packet could own its envelope: the run

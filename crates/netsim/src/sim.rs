@@ -31,6 +31,7 @@ use crate::agenda::Agenda;
 use crate::component::{Actor, Component, Components};
 use crate::flow::{Flow, Source};
 use crate::foreign::Maker;
+use crate::headers::FlowHeaders;
 use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
 use crate::link::Link;
@@ -149,6 +150,7 @@ impl Simulation {
         let mut build = Build {
             make,
             hosts,
+            headers: FlowHeaders::of(&scenario),
             subscribers: complete::subscribers_of_flows(&scenario),
             scenario: &mut scenario,
         };

@@ -365,3 +365,17 @@ fn a_change_that_contradicts_the_line_is_refused() {
                   Python cannot change during a run";
     assert_eq!(error, wanted);
 }
+
+/// A port that no packet has would be taken without effect.
+#[test]
+fn a_port_is_of_flows_that_have_ports() {
+    let refused = |kind: &str, port: u64| {
+        let mut scenario = smallest();
+        scenario["traffic"] = json!([{"kind": kind, "port": port}]);
+        Scenario::from_json(&scenario.to_string()).unwrap_err().to_string()
+    };
+    let wanted = "traffic[0].port: found 80 for kind \"rrul\"; accepted: none, as the flows of a test have ports of \
+                  their own";
+    assert_eq!(refused("rrul", 80), wanted);
+    assert_eq!(refused("bulk", 65536), "traffic[0].port: found 65536; accepted: 1 to 65535");
+}

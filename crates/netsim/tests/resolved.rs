@@ -12,6 +12,8 @@ fn a_resolved_scenario_resolves_to_itself() {
         with("/traffic/-", json!({"kind": "cbr", "rate": "1234567bit", "stagger": "1.0000001s"})),
         with("/traffic/0/dscp", json!(34)),
         with("/traffic/0/rtt_step", json!("1.5ms")),
+        with("/traffic/0/port", json!(443)),
+        with("/traffic/0/mark", json!(7)),
         with("/traffic/-", json!({"kind": "transfer", "size": "1.5MB"})),
         with("/traffic/-", json!({"kind": "transfer", "size": "1KiB", "interval": "2s"})),
         with("/traffic/-", json!({"kind": "rr", "request": "1kB", "response": "3B", "think_mean": "1ms"})),

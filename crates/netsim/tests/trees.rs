@@ -60,3 +60,93 @@ fn a_wrong_command_is_refused_with_its_line() {
     both["bottleneck"]["qdisc"] = json!("pfifo");
     assert!(refused(&both).contains("bottleneck.tc: found a qdisc besides; accepted: qdisc or tc"));
 }
+
+/// Commands of `htb` with a class of 2 Mbit/s that `filter` fills, and a default one of 20 Mbit/s.
+fn filtered(filter: &str) -> Vec<String> {
+    let class =
+        |minor: u32, rate: &str| format!("tc class add dev eth0 parent 1: classid 1:{minor} htb rate {rate}");
+    vec![
+        "tc qdisc add dev eth0 root handle 1: htb default 30".to_string(),
+        class(10, "2mbit"),
+        class(30, "20mbit"),
+        format!("tc filter add dev eth0 parent 1: {filter} flowid 1:10"),
+    ]
+}
+
+/// Ports and marks were 0, and pings were UDP.
+#[test]
+fn filters_see_the_ports_and_marks_of_flows() {
+    let mut scenario = access_link(&json!([
+        {"kind": "bulk", "server": "10.1.0.1", "port": 443},
+        {"kind": "cbr", "rate": "10mbit", "port": 5004, "mark": 7},
+    ]));
+    for (filter, of_bulk, of_cbr) in [
+        ("protocol ip u32 match ip sport 443 0xffff", 1.9, 9.7),
+        ("protocol ip u32 match ip dport 443 0xffff", 10.0, 9.7),
+        ("protocol ip flower ip_proto udp src_port 5004", 18.0, 1.9),
+        ("protocol ip handle 7 fw", 18.0, 1.9),
+        ("protocol ip u32 match mark 7 0xff", 18.0, 1.9),
+        ("protocol ip u32 match ip src 10.1.0.1", 1.9, 9.7),
+    ] {
+        scenario["bottleneck"] = json!({"rate": "50mbit", "up": {"qdisc": "pfifo"}, "tc": filtered(filter)});
+        let record = run(&scenario);
+        let [bulk, cbr] = [0, 1].map(|flow| record.flows[flow].goodput_mbps);
+        let fits = |found: f64, wanted: f64| (found / wanted - 1.0).abs() < 0.15;
+        assert!(fits(bulk, of_bulk) && fits(cbr, of_cbr), "{filter}: {bulk} and {cbr}");
+    }
+}
+
+/// What no packet of the scenario can match has a note.
+#[test]
+fn a_filter_that_no_packet_matches_has_a_note() {
+    let mut scenario =
+        access_link(&json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}, {"kind": "web"}]));
+    for (filter, note) in [
+        ("protocol ip u32 match ip sport 443 0xffff", ""),
+        ("protocol ip u32 match ip sport 80 0xffff", "port of a [[traffic]]"),
+        ("protocol ip handle 1 fw", "mark of a [[traffic]]"),
+        ("protocol ip u32 match ip protocol 1 0xff match ip icmp_type 8 0xff", ""),
+        ("protocol ip u32 match ip protocol 47 0xff", "u32 match ip protocol 47"),
+        // A connection of an application has a port of its own.
+        ("protocol ip flower ip_proto tcp dst_port 20000-20010", ""),
+    ] {
+        scenario["bottleneck"] = json!({"rate": "50mbit", "tc": filtered(filter)});
+        let notes = Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
+        let is_said =
+            if note.is_empty() { notes.is_empty() } else { notes.iter().any(|one| one.contains(note)) };
+        assert!(is_said, "{filter}: {notes:?}");
+    }
+}
+
+/// One script shapes both directions, as SQM's does: the ifb is the download's device.
+#[test]
+fn a_script_of_two_devices_has_a_tree_for_each_direction() {
+    let script = |names: [&str; 2]| {
+        let [first, second] = names;
+        json!([
+            format!("tc qdisc add dev {first} root handle 1: htb default 1"),
+            format!("tc class add dev {first} parent 1: classid 1:1 htb rate 3mbit"),
+            format!("tc qdisc add dev {first} handle ffff: ingress"),
+            format!("tc qdisc add dev {second} root handle 1: htb default 1"),
+            format!("tc class add dev {second} parent 1: classid 1:1 htb rate 17mbit"),
+            format!(
+                "tc filter add dev {first} parent ffff: matchall action mirred egress redirect dev {second}"
+            ),
+        ])
+    };
+    let mut scenario = access_link(&json!([{"kind": "bulk"}]));
+    for (names, down, up) in [(["eth0", "ifb4eth0"], "17", "3"), (["eth1", "eth2"], "3", "17")] {
+        scenario["bottleneck"] = json!({"rate": "50mbit", "tc": script(names)});
+        let resolved = serde_json::to_value(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
+        let has = |place: &str, rate: &str| {
+            resolved.pointer(place).unwrap().as_str().unwrap().contains(&format!("htb rate {rate}000000bit"))
+        };
+        assert!(has("/bottleneck/qdisc", down) && has("/bottleneck/up/qdisc", up), "{resolved}");
+    }
+    scenario["bottleneck"]["up"] = json!({"qdisc": "pfifo"});
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "bottleneck.tc: found commands of eth1 and eth2; accepted: commands of one device beside bottleneck.up"
+    );
+}

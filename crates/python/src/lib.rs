@@ -90,6 +90,14 @@ fn flows(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     to_json(&scenario.flows())
 }
 
+/// Returns a sentence for each filter of a scenario's trees that is easily misread, or that no packet can match. With
+/// `has_real_packets`, packets of real programs come, too.
+#[pyfunction]
+fn filter_notes(py: Python<'_>, scenario_json: &str, has_real_packets: bool) -> PyResult<Vec<String>> {
+    let scenario = Scenario::from_json(scenario_json).map_err(|error| refuse(py, &error))?;
+    Ok(scenario.notes_on_filters(has_real_packets))
+}
+
 /// Returns every queue discipline with its parameters, as JSON.
 #[pyfunction]
 fn qdiscs() -> PyResult<String> {
@@ -355,6 +363,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(resolve, module)?)?;
     module.add_function(wrap_pyfunction!(expanded, module)?)?;
     module.add_function(wrap_pyfunction!(flows, module)?)?;
+    module.add_function(wrap_pyfunction!(filter_notes, module)?)?;
     module.add_function(wrap_pyfunction!(isp_record, module)?)?;
     module.add_function(wrap_pyfunction!(capture::read_captures, module)?)?;
     module.add_function(wrap_pyfunction!(capture::connection_vectors, module)?)?;

@@ -21,6 +21,7 @@ pub mod aqm;
 mod discipline;
 pub mod distribution;
 mod fifo;
+mod ip;
 mod kept;
 mod linux;
 pub mod packet;
@@ -39,6 +40,7 @@ pub mod tree;
 
 pub use discipline::Discipline;
 pub use fifo::Fifo;
+pub use ip::IpHeader;
 pub use kept::Look;
 pub use packet::Packet;
 pub use param::{Args, Error, Link, QdiscSpec};

@@ -1,5 +1,6 @@
 //! The properties of a packet that a discipline may ask for.
 
+use crate::ip::IpHeader;
 use crate::tcp::TcpHeader;
 use goodqueue_units::{Ecn, Instant, Rate};
 
@@ -64,9 +65,14 @@ pub trait Packet {
         self.priority().into()
     }
 
-    /// Returns the addresses and ports, for filters of a tree. `None`: they are not known (the default).
+    /// Returns the addresses and ports of IPv4, for filters of a tree. `None`: they are not known (the default).
     fn addresses(&self) -> Option<Addresses> {
         None
+    }
+
+    /// Returns the headers that filters of a tree compare. The default makes a header of IPv4 out of the addresses.
+    fn ip_header(&self) -> IpHeader {
+        IpHeader::of(&self.addresses().unwrap_or_default(), self.len())
     }
 
     /// Returns hashes of the source and the destination host, for disciplines that share fairly between hosts

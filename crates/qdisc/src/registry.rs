@@ -21,6 +21,8 @@ use goodqueue_units::{Instant, Rate, parse};
 mod complete;
 
 use complete::parse_noting;
+#[cfg(feature = "complete")]
+pub use complete::parse_tree_of;
 pub use complete::{Limits, parse_tree};
 
 /// A discipline with the parameters and the link that it was set up with.

@@ -1,6 +1,7 @@
 //! A discipline's reports to its owner, and the random numbers that it asks for.
 
-use crate::packet::{Addresses, Packet};
+use crate::ip::IpHeader;
+use crate::packet::Packet;
 use core::fmt;
 
 /// Why a packet was dropped.
@@ -156,13 +157,21 @@ pub trait Owner<P> {
         packet.host_hashes()
     }
 
-    /// Returns the addresses and ports of `packet`, for filters of a tree. The default asks the packet. An owner that
-    /// knows those of each flow overrides it, as for the hashes.
-    fn addresses(&self, packet: &P) -> Option<Addresses>
+    /// Returns the headers of `packet` that filters of a tree compare. The default asks the packet. An owner that knows
+    /// those of each flow overrides it, as for the hashes.
+    fn ip_header(&self, packet: &P) -> IpHeader
     where
         P: Packet,
     {
-        packet.addresses()
+        packet.ip_header()
+    }
+
+    /// Returns the mark that a firewall set on `packet`, for filters and `cake fwmark`. The default asks the packet.
+    fn fwmark(&self, packet: &P) -> u32
+    where
+        P: Packet,
+    {
+        packet.fwmark()
     }
 
     /// Returns 16 uniform random bits. The default takes the low half of [`Owner::random_u32`]. Only a decision trace

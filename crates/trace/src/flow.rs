@@ -3,24 +3,16 @@
 use crate::frame::{Endpoint, Inner, Route};
 use goodqueue_hosts::traffic::kind::Kind;
 use goodqueue_netsim::scenario::HostName;
-use goodqueue_netsim::{Direction, Event, FlowOutline, Packet};
+use goodqueue_netsim::{Direction, EPHEMERAL, Event, FlowOutline, Packet};
 use goodqueue_tcp::Segment;
 use goodqueue_units::Ecn;
 use std::collections::{HashMap, VecDeque};
 
-/// Addresses and ports are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both
-/// look alike. A host that the scenario names has the address that its first flow gives it. A listening port has the
-/// highest bit, then four bits for the RTT's number, and eleven for the flow's.
+/// Addresses are those of the kernel engine's laboratory (`lab/addresses.py`), so that captures of both look alike. A
+/// host that the scenario names has the address that its first flow gives it.
 const NETWORKS: [[u8; 2]; 2] = [[10, 9], [10, 8]];
-const MOST_FLOWS: usize = 2000;
-const MOST_RTTS: usize = 16;
 /// The largest number of flows.
 const MOST_HOSTS: usize = 0xfffe;
-/// With more than [`MOST_FLOWS`] or [`MOST_RTTS`], the other 15 bits of a listening port are the flow's number.
-const LISTENING: usize = 0x8000;
-const SENDING: usize = 0x800;
-/// The first port of connections that name none, up to the listening ports.
-const FIRST_EPHEMERAL_PORT: u16 = 0x1000;
 
 /// A flow.
 pub(crate) struct Flow {
@@ -29,6 +21,8 @@ pub(crate) struct Flow {
     pub(crate) data: Direction,
     /// The end that sends the data, and the other end.
     ends: [Endpoint; 2],
+    /// Which of them has a port of its own for each connection: the one that opens connections.
+    opener: usize,
     /// The hosts of both ends: their places in [`Flows::next_ids`].
     hosts: [usize; 2],
     /// The numbers of the flow's connections, if the flow is an application's.
@@ -58,10 +52,6 @@ impl Flows {
         if outlines.len() > MOST_HOSTS {
             return None;
         }
-        let mut rtts: Vec<f64> = outlines.iter().map(|flow| flow.rtt_s).collect();
-        rtts.sort_by(f64::total_cmp);
-        rtts.dedup();
-        let by_rtt = rtts.len() <= MOST_RTTS && outlines.len() <= MOST_FLOWS;
         // The first flow of each host that the scenario names, per side.
         let mut first: [HashMap<&HostName, usize>; 2] = Default::default();
         let mut flows = Vec::with_capacity(outlines.len());
@@ -70,23 +60,19 @@ impl Flows {
             let owners: [usize; 2] = std::array::from_fn(|side| {
                 names[side].as_ref().map_or(place, |name| *first[side].entry(name).or_insert(place))
             });
-            let at = |side: usize, port: usize| {
+            let [user_port, server_port] = outline.ports;
+            let at = |side: usize| {
                 let [high, low] = (owners[side] as u16 + 1).to_be_bytes();
                 let [a, b] = NETWORKS[side];
-                Endpoint { address: [a, b, high, low], port: port as u16 }
+                Endpoint { address: [a, b, high, low], port: [server_port, user_port][side] }
             };
             let [source, sink] = if outline.direction == Direction::Down { [0, 1] } else { [1, 0] };
-            // Flows between the same two hosts need different pairs of ports, even if there are more than ports.
-            let rtt = rtts.partition_point(|rtt| *rtt < outline.rtt_s);
-            let ports = if by_rtt {
-                [SENDING + place, LISTENING | rtt << 11 | place]
-            } else {
-                [SENDING + place / LISTENING, LISTENING | (place % LISTENING)]
-            };
             flows.push(Flow {
                 kind: outline.kind,
                 data: outline.direction,
-                ends: [at(source, ports[0]), at(sink, ports[1])],
+                ends: [at(source), at(sink)],
+                // The sender of the data, unless it is a server whose port the scenario says.
+                opener: usize::from(outline.port.is_some() && outline.direction == Direction::Down),
                 hosts: [source, sink].map(|side| 2 * owners[side] + side),
                 connections: HashMap::new(),
                 under_way: Default::default(),
@@ -111,16 +97,17 @@ impl Flows {
 
 impl Flow {
     /// Returns source and destination of `packet`. The first connection of an application has the flow's ports. The
-    /// others have source ports of their own.
+    /// others have ports of their own at the end that opens them.
     fn ends(&mut self, direction: Direction, packet: &Packet) -> (Endpoint, Endpoint) {
-        let [mut source, sink] = self.ends;
+        let mut ends = self.ends;
         if self.kind.opens_connections() {
             let next = self.connections.len() as u16;
             let number = *self.connections.entry(packet.connection(direction)).or_insert(next);
             if number > 0 {
-                source.port = FIRST_EPHEMERAL_PORT + number % (LISTENING as u16 - FIRST_EPHEMERAL_PORT);
+                ends[self.opener].port = EPHEMERAL.0 + number % EPHEMERAL.1;
             }
         }
+        let [source, sink] = ends;
         if direction == self.data { (source, sink) } else { (sink, source) }
     }
 

@@ -67,7 +67,8 @@ class Calibrate(Question):
 
         def carry_out(progress: "Progress", _: object) -> "Answer":
             with temporary.folder() as nowhere:
-                results = running.carry_out(plan, wanted, kept or keeping.Kept(nowhere), self.workers or 1, progress)
+                keeps = kept or keeping.Kept(str(nowhere))
+                results = running.carry_out(plan, wanted, keeps, self.workers or 1, progress)
             return answer.of(pages.Calibration(results, there, versions, pages.machine(plan)))
 
         return Work(f"{len(wanted)} runs over {len(chosen)} cells", carry_out)

@@ -41,7 +41,7 @@ def read(file: str | None, options: Mapping[str, Any], sets: Sequence[str]) -> S
     resolved = reading.resolve(scenario | {"traffic": [{"kind": BULK}]} if alone else scenario, file or "", origins)
     if alone:
         resolved["traffic"] = []
-    notes.warn(scenario, origins)
+    notes.warn(scenario, origins, has_real_packets=True)
     return resolved
 
 

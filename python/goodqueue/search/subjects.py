@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from goodqueue import scenario as scenarios
 from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.record import Scenario
+from goodqueue.scenario import discipline
 from goodqueue.traffic import BULK
 
 
@@ -26,7 +27,9 @@ def read(text: str, where: Place) -> Subject:
     except UserError as not_qdisc:
         try:
             resolved(line, "traffic.0.cc")
-        except UserError:
+        except UserError as not_cc:
+            if discipline.is_python(line):  # a class without the methods of one may be the other
+                raise UserError(where, str(not_cc if "has no method" in str(not_qdisc) else not_qdisc)) from None
             accepted = "a discipline's line (`goodqueue list qdiscs`) or a congestion control (`goodqueue list cc`)"
             if len(line.split()) > 1:  # its first word may be right, so the discipline's own refusal says more
                 raise UserError(where, str(not_qdisc)) from None

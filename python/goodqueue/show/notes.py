@@ -7,13 +7,15 @@ the same, and tells the user. Only the user's own text is checked, before defaul
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from goodqueue import errors
 from goodqueue.record import Scenario
-from goodqueue.scenario import Origins, commands, paths
+from goodqueue.scenario import Origins, commands, discipline, paths, to_json
 from goodqueue.show import changes, isolation
 from goodqueue.show.labels import directions
+from goodqueue.traffic import BULK
 
 BYTES_A_SECOND = re.compile(r"(\d*\.?\d+)([kmg]?)bps", re.IGNORECASE)
 """A rate that `tc` reads as bytes per second."""
@@ -22,12 +24,13 @@ BARE = re.compile(r"\d*\.?\d+")
 """A number without a unit."""
 
 
-def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> None:
+def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = (), has_real_packets: bool = False) -> None:
     """Write a note to standard error for each rate and time of ``scenario`` and ``qdiscs`` that is easily misread.
 
     There is also a note for each word of `cake` that has no effect on the traffic, and for each word of a class that a
     change sets to its default. ``scenario`` is unresolved, but the
-    core has accepted it. ``origins`` names the options that some of its keys came from, as for
+    core has accepted it, and its traffic if it has any. With ``has_real_packets``, packets of programs come, too. A
+    filter that no packet matches has a note. ``origins`` names the options that some of its keys came from, as for
     `goodqueue.scenario.resolve`. Equal notes are written once.
     """
     replaced = ("bottleneck.qdisc", f"bottleneck.{commands.KEY}") if qdiscs else ()
@@ -35,7 +38,9 @@ def warn(scenario: Scenario, origins: Origins, qdiscs: Sequence[str] = ()) -> No
     notes = [*_of_table(scenario, "", origins, replaced), *(note for half in halves for note in _of_line(half))]
     isolated = isolation.notes(scenario, {"bottleneck.qdisc": qdiscs} if qdiscs else {})
     lost = [] if qdiscs else changes.notes(scenario)
-    _write([*notes, *_of_wires(scenario), *_of_files(scenario), *_of_shapers(scenario, qdiscs), *lost, *isolated])
+    filters = [*_of_filters(scenario, qdiscs, has_real_packets)]
+    shaped = [*_of_wires(scenario), *_of_files(scenario), *_of_shapers(scenario, qdiscs)]
+    _write([*notes, *filters, *shaped, *lost, *isolated])
 
 
 def warn_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) -> None:
@@ -48,6 +53,30 @@ def warn_of_grid(scenario: Scenario, axes: Sequence[tuple[str, Sequence[str]]]) 
         for value in values:
             notes += _of_table({last: parse_value(value)}, above, {key: f"--set {key}"})
     _write([*notes, *isolation.notes(scenario, dict(axes))])
+
+
+def _of_filters(scenario: Scenario, qdiscs: Sequence[str], has_real_packets: bool) -> Iterator[str]:
+    """Yield a note for each filter of a tree that no packet of the scenario matches.
+
+    ``qdiscs`` replace the bottleneck's line. A scenario that is not whole has none.
+    """
+    from goodqueue import _goodqueue
+
+    down = scenario.get("bottleneck")
+    if not isinstance(down, dict) or "path" not in scenario:
+        return
+    traffic = scenario.get("traffic") or ([{"kind": BULK}] if has_real_packets else [])
+    own = {key: value for key, value in down.items() if key != commands.KEY}
+    up = {key: value for key, value in (down.get("up") or {}).items() if key not in ("qdisc", commands.KEY)}
+    bottlenecks = [own | {"qdisc": halves[0], "up": up | {"qdisc": halves[-1]}} for halves in map(directions, qdiscs)]
+    for bottleneck in bottlenecks or [down]:
+        whole = scenario | {"bottleneck": bottleneck, "traffic": traffic}
+        if any(
+            commands.KEY in table or discipline.name_of(str(table.get("qdisc"))) == discipline.TREE
+            for _, table in paths.links(whole)
+        ):
+            with suppress(ValueError):  # another part says what is wrong with it
+                yield from _goodqueue.filter_notes(to_json(whole), has_real_packets)
 
 
 def _of_wires(scenario: Scenario) -> Iterator[str]:

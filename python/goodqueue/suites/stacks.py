@@ -16,7 +16,21 @@ from goodqueue.suites.model import Row, Suite, Trial
 from goodqueue.traffic import BULK
 
 KIND = "quic"
-KEPT = ("count", "direction", "start", "start_spread", "stagger", "stop", "rtt", "rtt_step", "host", "server", "hops")
+KEPT = (
+    "count",
+    "direction",
+    "start",
+    "start_spread",
+    "stagger",
+    "stop",
+    "rtt",
+    "rtt_step",
+    "host",
+    "server",
+    "port",
+    "mark",
+    "hops",
+)
 """Keys that mean the same for both."""
 OWN: Mapping[str, Mapping[str, str]] = {BULK: {}, "transfer": {"size": "size"}, "stream": {"rate": "rate"}}
 """The kinds that a connection can replace, with their own keys and the keys that a connection has for them."""

@@ -143,7 +143,7 @@ fn named(table: &Table<'_>, name: &str) -> String {
 /// Returns the table of a ping of the test. The ping lasts for the whole run, takes the path of the test and has its
 /// hosts.
 fn probe(table: &Table<'_>, name: &str) -> Content {
-    let path = ["rtt", "host", "server", "hops"].into_iter();
+    let path = ["rtt", "host", "server", "mark", "hops"].into_iter();
     let path = path.filter_map(|key| Some((key.to_string(), table.content().get(key)?.clone())));
     let own = [("kind".to_string(), json!("ping")), ("name".to_string(), json!(named(table, name)))];
     own.into_iter().chain(path).collect()

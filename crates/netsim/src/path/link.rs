@@ -8,6 +8,7 @@ use super::rate_trace::RateTrace;
 use super::transmitter::Transmitter;
 use crate::byte_limit::Bql;
 use crate::receive::Receive;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
 use goodqueue_units::{Duration, Rate};
 use serde::Serialize;
@@ -229,17 +230,17 @@ impl Below {
     }
 }
 
-/// Returns the text of the discipline, if the table has one.
-pub(crate) fn qdisc(table: &Table<'_>) -> Result<Option<String>> {
-    if let Some(line) = super::commands::line(table)? {
+/// Returns the text of the discipline, if the table has one. The table of both directions may have one for each.
+pub(crate) fn qdisc(table: &Table<'_>, direction: Option<Direction>) -> Result<Option<String>> {
+    if let Some(line) = super::commands::line(table, direction)? {
         return Ok(Some(line));
     }
     if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
 }
 
 /// Returns the same as [`qdisc`], but the table must have a discipline.
-pub(crate) fn required_qdisc(table: &Table<'_>) -> Result<String> {
-    match qdisc(table)? {
+pub(crate) fn required_qdisc(table: &Table<'_>, direction: Option<Direction>) -> Result<String> {
+    match qdisc(table, direction)? {
         Some(words) => Ok(words),
         None => table.take(&REQUIRED),
     }

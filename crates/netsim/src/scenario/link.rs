@@ -1,6 +1,6 @@
 //! `[bottleneck]` and `[bottleneck.up]`: the queue and the link of each direction. Also reads a hop that is a link.
 
-use super::{Path, Traffic};
+use super::{Direction, Path, Traffic};
 use crate::foreign::is_foreign;
 use crate::packet::Packet;
 use crate::path::link::{self, Below, KEYS};
@@ -145,7 +145,7 @@ impl Bottleneck {
     pub(super) fn read(table: &Table<'_>, path: Path) -> Result<Self> {
         table.refuse_others(KEYS, &["buffer", "up", "wifi"])?;
         let wifi = table.table("wifi")?.map(|wifi| WifiSpec::read(&wifi)).transpose()?;
-        let down = LinkSpec::read(table, path, wifi.as_ref(), None)?;
+        let down = LinkSpec::read(table, path, wifi.as_ref(), None, Some(Direction::Down))?;
         let empty = serde_json::Value::Object(serde_json::Map::new());
         let up = match table.table("up")? {
             Some(up) => up,
@@ -153,9 +153,10 @@ impl Bottleneck {
         };
         up.refuse_others(KEYS, &["buffer"])?;
         // A qdisc line for the direction `Up` does not take the buffer of the direction `Down`.
-        let words = if up.has("qdisc") || up.has("tc") { None } else { link::qdisc(table)? };
+        let words =
+            if up.has("qdisc") || up.has("tc") { None } else { link::qdisc(table, Some(Direction::Up))? };
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
-        let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }))?;
+        let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }), None)?;
         Ok(Self { down, up, wifi })
     }
 }
@@ -201,7 +202,7 @@ impl LinkSpec {
 
     /// Reads the link of a hop, which has no `buffer`.
     pub(super) fn of_hop(table: &Table<'_>, path: Path) -> Result<Self> {
-        Self::read(table, path, None, None)
+        Self::read(table, path, None, None, None)
     }
 
     /// Returns the same link as the interface of the host that sends all its packets. A card's keys in the host's table
@@ -214,12 +215,14 @@ impl LinkSpec {
         Self { line, below: Below { receive: None, ..self.below }, ..self }
     }
 
-    /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`.
+    /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`. Commands of two devices
+    /// are those of two directions, of which this is `direction`.
     fn read(
         table: &Table<'_>,
         path: Path,
         wifi: Option<&WifiSpec>,
         other: Option<Other<'_>>,
+        direction: Option<Direction>,
     ) -> Result<Self> {
         let of_link = other.as_ref().map(|other| (other.link.rate, &other.link.below));
         let (rate, below) = match wifi {
@@ -228,7 +231,7 @@ impl LinkSpec {
         };
         let words = match other.as_ref().and_then(|other| other.words.clone()) {
             Some(words) => words,
-            None => link::required_qdisc(table)?,
+            None => link::required_qdisc(table, direction)?,
         };
         let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
         let is_wifi = wifi.is_some();

@@ -45,6 +45,18 @@ const HOST: Key<HostName> = Key::derived("host", "one per flow", "\"alice\"")
 const SERVER: Key<HostName> = Key::derived("server", "one per flow", "\"cdn\"")
     .help("the host at the other end, likewise. A server and a user's host of the same name are two hosts");
 
+const PORT: Key<u64> = Key::derived("port", "one per flow", "443")
+    .range(1, u16::MAX as u64)
+    .help("the server's port in all packets of these flows, for filters of a tree");
+const MARK: Key<u64> = Key::with_default("mark", "0")
+    .range(0, u32::MAX as u64)
+    .example("1")
+    .help(
+        "the mark that a firewall sets on the packets of these flows in both directions, for filters and `cake \
+         fwmark`",
+    )
+    .simulator_only();
+
 const HOPS: Key<Names> = Key::derived("hops", "all", "[\"bottleneck\", \"modem\"]")
     .help("the hops that these flows cross, in both directions");
 
@@ -66,6 +78,8 @@ pub(super) const COMMON: &[&dyn AnyKey] = &[
     &RTT_STEP,
     &HOST,
     &SERVER,
+    &PORT,
+    &MARK,
     &HOPS,
     &STATION,
 ];
@@ -100,6 +114,10 @@ pub struct Traffic {
     pub host: Option<HostName>,
     /// The server that the flows share, if the scenario names it.
     pub server: Option<HostName>,
+    /// The port of the server, if the scenario says it.
+    pub port: Option<u16>,
+    /// The mark of a firewall. 0: none.
+    pub mark: u32,
     /// The hops that the flows cross, if they do not cross all.
     pub hops: Option<Vec<String>>,
     /// The station or group of stations of the flows, if they do not use all.
@@ -121,6 +139,7 @@ pub(super) fn read(scenario: &Table<'_>, whole: Duration, rtt: Span, outside: bo
     for (place, table) in tables.iter().enumerate() {
         let kind = if outside { kind_or_outside(table)? } else { table.take(&KIND)? };
         refuse_foreign_keys(table, kind)?;
+        read_port(table, kind)?;
         let Make::Flows(flows) = kind.make else {
             let traffic = Traffic::read(table, kind, &read, whole, rtt)?;
             read.push((place, traffic));
@@ -201,6 +220,17 @@ fn refuse_foreign_keys(table: &Table<'_>, kind: &Kind) -> Result<()> {
     Err(ScenarioError::new(table.key(name), message))
 }
 
+/// Returns the port of the server, which a kind without ports does not have.
+fn read_port(table: &Table<'_>, kind: &Kind) -> Result<Option<u16>> {
+    let Some(port) = table.find(&PORT)? else { return Ok(None) };
+    let accepted = match kind.make {
+        Make::Flows(_) => "none, as the flows of a test have ports of their own",
+        _ if kind.is_icmp => "none, as ICMP has no ports",
+        _ => return Ok(u16::try_from(port).ok()),
+    };
+    refuse(&table.key("port"), format!("{port} for kind {:?}", kind.name), accepted)
+}
+
 /// Returns whether the same probe is there already: two Flent tests in one run share it.
 fn is_shared_probe(flow: &Table<'_>, before: &[(usize, Traffic)], path_rtt: Span) -> Result<bool> {
     let (kind, name) = (flow.take(&KIND)?, flow.find(&NAME)?);
@@ -246,6 +276,8 @@ impl Traffic {
             rtt_step: table.find(&RTT_STEP)?,
             host: table.find(&HOST)?,
             server: table.find(&SERVER)?,
+            port: read_port(table, kind)?,
+            mark: table.take(&MARK)? as u32,
             hops: table.find(&HOPS)?.map(|names| names.0),
             station: table.find(&STATION)?,
             values: Values::default(),
@@ -272,6 +304,8 @@ impl Traffic {
             rtt_step: None,
             host: None,
             server: None,
+            port: None,
+            mark: 0,
             hops: direction.hops.clone(),
             station: None,
             values: Values::default(),
@@ -385,6 +419,12 @@ impl Serialize for Traffic {
             if let Some(name) = name {
                 table.serialize_entry(role, name)?;
             }
+        }
+        if let Some(port) = &self.port {
+            table.serialize_entry("port", port)?;
+        }
+        if self.mark != 0 {
+            table.serialize_entry("mark", &self.mark)?;
         }
         if let Some(hops) = &self.hops {
             table.serialize_entry("hops", hops)?;

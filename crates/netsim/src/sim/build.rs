@@ -5,6 +5,7 @@ use super::places::Places;
 use super::row::{Body, HopState, Node, Routes, Row};
 use crate::component::{Component, Components};
 use crate::foreign::{Discipline, Maker, Request};
+use crate::headers::FlowHeaders;
 use crate::hosts::Hosts;
 use crate::ids::{HopId, LinkId, Number};
 use crate::ledger::{Fates, Ledger, Queue};
@@ -33,6 +34,7 @@ pub(super) struct Build<'a, 'b> {
     pub(super) make: &'a mut Maker<'b>,
     /// The hosts of the flows, if the scenario names any.
     pub(super) hosts: Option<Hosts>,
+    pub(super) headers: FlowHeaders,
     /// The subscriber of each flow, if there are any.
     pub(super) subscribers: Option<OfFlows>,
 }
@@ -177,7 +179,7 @@ impl Build<'_, '_> {
         let watch = if matches!(place, Place::Bottleneck(_)) { self.watch(direction) } else { None };
         let hosts = self.hosts.as_ref().map(|hosts| hosts.on(direction));
         let law = self.scenario.series.as_ref().is_some_and(|series| series.law);
-        Ledger::new(Fates::new(random, flows, watch, hosts, direction), law)
+        Ledger::new(Fates::new(random, flows, watch, hosts, (self.headers.clone(), direction)), law)
     }
 
     /// Returns the observer of the bottleneck of `direction` that the scenario asks for.
@@ -222,7 +224,13 @@ impl Build<'_, '_> {
         let line = registry::parse_line("pfifo limit 1000000000").expect("a line of the registry's");
         let qdisc = Discipline::Registry(AnyQdisc::build(&line, &link).expect("pfifo takes any link"));
         let below = Below { transmitter: Transmitter::Gate, ring: None, cuts: false };
-        let fates = Fates::new(Streams::new(0).stream("gate", 0), pipes.flows(), None, None, direction);
+        let fates = Fates::new(
+            Streams::new(0).stream("gate", 0),
+            pipes.flows(),
+            None,
+            None,
+            (FlowHeaders::default(), direction),
+        );
         Link::new(qdisc, below, direction, parts, pipes, Ledger::new(fates, false))
     }
 

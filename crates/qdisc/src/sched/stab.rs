@@ -14,6 +14,7 @@
 //! where the packet waits. So a discipline without a table pays nothing, and the code of all disciplines exists once
 //! more and not once per type of packet.
 
+use crate::ip::IpHeader;
 use crate::packet::{Packet, Socket};
 use crate::param::stab::{MPU, MTU, OVERHEAD, TSIZE};
 use crate::param::{Args, Error, Link};
@@ -246,9 +247,13 @@ impl<P: Packet, O: Owner<P>> Owner<Token> for Exchange<'_, P, O> {
         let packet = self.waiting.places.get(token.place as usize).and_then(Option::as_ref);
         packet.map_or(token.host_hashes, |packet| self.owner.host_hashes(packet))
     }
-    fn addresses(&self, token: &Token) -> Option<crate::tree::Addresses> {
+    fn ip_header(&self, token: &Token) -> IpHeader {
         let packet = self.waiting.places.get(token.place as usize).and_then(Option::as_ref);
-        packet.and_then(|packet| self.owner.addresses(packet))
+        packet.map_or_else(IpHeader::default, |packet| self.owner.ip_header(packet))
+    }
+    fn fwmark(&self, token: &Token) -> u32 {
+        let packet = self.waiting.places.get(token.place as usize).and_then(Option::as_ref);
+        packet.map_or(token.fwmark, |packet| self.owner.fwmark(packet))
     }
     fn random_u16(&mut self) -> u16 {
         self.owner.random_u16()
@@ -281,8 +286,11 @@ impl Owner<Token> for Any<'_> {
     fn host_hashes(&self, token: &Token) -> (u32, u32) {
         self.0.host_hashes(token)
     }
-    fn addresses(&self, token: &Token) -> Option<crate::tree::Addresses> {
-        self.0.addresses(token)
+    fn ip_header(&self, token: &Token) -> IpHeader {
+        self.0.ip_header(token)
+    }
+    fn fwmark(&self, token: &Token) -> u32 {
+        self.0.fwmark(token)
     }
     fn random_u16(&mut self) -> u16 {
         self.0.random_u16()

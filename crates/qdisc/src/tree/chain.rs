@@ -5,7 +5,7 @@
 //! (tuple space search; Srinivasan, Suri and Varghese 1999). A look-up hashes the packet once per mask, as `flower` and
 //! the hash tables of `u32` do, and the first filter in the order of the chain wins.
 
-use super::fields::{PORTS, PRIORITY, PROTOCOL, WORDS, Words};
+use super::fields::{DESTINATION, IPV6, PRIORITY, PROTOCOLS, SOURCE, WORDS, Words};
 use super::id::Id;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -26,20 +26,28 @@ pub(super) struct Field {
     pub(super) word: usize,
     pub(super) at: u32,
     pub(super) bits: u32,
-    /// The number of a packet that lacks the field: its word is 0, or its protocol has no ports.
+    /// The number of a packet that lacks the field: its word is 0.
     pub(super) absent: u32,
 }
 
 impl Field {
     fn number(&self, words: &Words) -> u32 {
-        // `skb_flow_get_ports` (net/core/flow_dissector.c): those of UDP-Lite, SCTP, ESP and DCCP, too.
-        let has_ports = matches!(words[PROTOCOL] >> 16 & 0xff, 6 | 17 | 33 | 50 | 132 | 136);
-        match words[self.word] {
+        // `ipv6_addr_hash`: the four words of an address of IPv6 as one number.
+        let folded = |from: usize| words[from..from + 4].iter().fold(0, |all, word| all ^ word);
+        let word = match self.word {
+            SOURCE if is_v6(words) => folded(2),
+            DESTINATION if is_v6(words) => folded(6),
+            word => words[word],
+        };
+        match word {
             0 => self.absent,
-            _ if self.word == PORTS && !has_ports => self.absent,
             word => word >> self.at & u32::MAX >> (32 - self.bits),
         }
     }
+}
+
+fn is_v6(words: &Words) -> bool {
+    words[PROTOCOLS] >> 16 == u32::from(IPV6)
 }
 
 /// How `flow` makes a class of numbers.

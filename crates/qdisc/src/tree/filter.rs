@@ -9,7 +9,7 @@ mod flower;
 mod u32;
 
 use super::chain::{Rule, Target};
-use super::fields::{MARK, Words};
+use super::fields::{IP, IPV6, MARK, PROTOCOLS, Words};
 use super::id::Id;
 use super::plan::refusal::{by_linux, by_tc};
 use super::words::{Line, number};
@@ -85,11 +85,22 @@ pub(super) fn read(
         }
     };
     filter.handle = number;
-    if !matches!(protocol, ALL | IP | 0) {
-        filter.rule.any_of.clear();
-        notes.truncate(before);
-        let name = name(protocol);
-        notes.push(format!("\"{kind}\" of protocol {name} matches no packet here: all are of IPv4"));
+    match protocol {
+        ALL | 0 => {}
+        IP | IPV6 => {
+            for (mask, value) in &mut filter.rule.any_of {
+                mask[PROTOCOLS] |= 0xffff_0000;
+                value[PROTOCOLS] |= u32::from(protocol) << 16;
+            }
+        }
+        _ => {
+            filter.rule.any_of.clear();
+            notes.truncate(before);
+            let name = name(protocol);
+            notes.push(format!(
+                "\"{kind}\" of protocol {name} matches no packet here: all are of IPv4 or IPv6"
+            ));
+        }
     }
     Ok(filter)
 }
@@ -106,9 +117,6 @@ pub(super) fn handle(kind: &str, text: &str) -> Read<(u32, u32)> {
 
 /// `ETH_P_ALL`: packets of any protocol.
 pub(super) const ALL: u16 = 0x0003;
-/// `ETH_P_IP`: packets of IPv4, which all are here.
-pub(super) const IP: u16 = 0x0800;
-const IPV6: u16 = 0x86dd;
 const KNOWN: [(&str, u16); 6] =
     [("all", ALL), ("ip", IP), ("ipv6", IPV6), ("arp", 0x0806), ("802.1q", 0x8100), ("802.1ad", 0x88a8)];
 
@@ -243,6 +251,9 @@ fn prefix(text: &str, notes: &mut Vec<String>) -> Option<(u32, u32)> {
     };
     Some((value, mask))
 }
+
+/// What is accepted as an address of IPv6.
+const ADDRESS_OF_IPV6: &str = "an IPv6 address, as 2001:db8::1 or 2001:db8::/32";
 
 /// What is accepted as an address.
 const ADDRESS: &str = "an IPv4 address, as 10.0.0.1 or 10.0.0.0/8";

@@ -3,8 +3,10 @@
 //! - `shell`: the text of commands, which may be a shell script;
 //! - `words`, `plan`, `params`, `filter`: the commands, as a plan, and what they refuse;
 //! - `fields`, `chain`: what filters see of a packet, and which class the first matching filter says;
+//! - `possible`: which filters no packet can match;
 //! - `child`, `leaf`, `classes`: what a scheduler has below it. A leaf is made when its first packet comes;
 //! - `htb`, `hfsc` (with `curve`), `drr`, `bands` (with `rounds`): one scheduler per file;
+//! - `devices`: which device of a script is which direction;
 //! - `build`: the schedulers of a plan; `change`: what a command does to them during a run;
 //! - `catalogue`: each discipline with its words, as data.
 //!
@@ -20,6 +22,7 @@ mod change;
 mod child;
 mod classes;
 mod curve;
+mod devices;
 mod drr;
 pub(crate) mod fields;
 mod filter;
@@ -29,6 +32,7 @@ mod id;
 mod leaf;
 mod params;
 mod plan;
+mod possible;
 mod rounds;
 mod shell;
 #[cfg(test)]
@@ -37,11 +41,13 @@ mod words;
 
 pub use crate::packet::Addresses;
 pub use child::Decision;
+pub use devices::devices;
 pub use htb::Limits;
 pub use id::Id;
 pub use params::TREE;
 pub(crate) use plan::Change;
 pub use plan::{Plan, Tried, tried};
+pub use possible::{Possible, notes_on_filters};
 
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};

@@ -23,6 +23,7 @@ pub(super) use change::{Set, Step};
 pub use tried::{Tried, tried};
 
 use super::chain::Rule;
+use super::devices::is_of;
 use super::id::Id;
 use super::params::{Class, Scheduler};
 use super::shell;
@@ -162,14 +163,27 @@ impl Plan {
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
+        Self::read_of(text, None)
+    }
+
+    /// Reads the commands in `text` that are of `device`, or all of them.
+    ///
+    /// # Errors
+    /// As [`Plan::read`].
+    pub(crate) fn read_of(text: &str, device: Option<&str>) -> Result<Self, Error> {
         let at_line = |number: usize, why: String| Error(format!("tc line {number}: {why}"));
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let mut plan = Self::default();
-        let notes = shell::carry_out(text, &mut |words| match plan.apply(words) {
-            Err(_) if is_deletion_of_root(words) => Ok(()),
-            done => done.map(|_| ()),
+        let notes = shell::carry_out(text, &mut |words| {
+            if device.is_some_and(|device| !is_of(words, device)) {
+                return Ok(());
+            }
+            match plan.apply(words) {
+                Err(_) if is_deletion_of_root(words) => Ok(()),
+                done => done.map(|_| ()),
+            }
         });
         plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
         plan.check()?;
@@ -202,11 +216,8 @@ impl Plan {
     /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on
     /// what was skipped.
     pub(crate) fn notes(&self) -> Vec<String> {
-        let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
-        let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
-        filters.sort_by_key(|filter| filter.order);
         let mut notes: Vec<String> =
-            filters.into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
+            self.filters().into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
         for own in self.qdiscs.values().filter(|own| !own.filters.is_empty()) {
             if let What::Leaf { .. } = own.what {
                 let name = own.name();
@@ -218,6 +229,14 @@ impl Plan {
         }
         notes.extend(self.skipped.iter().cloned());
         notes
+    }
+
+    /// Returns all filters, in the order in which they were made.
+    pub(super) fn filters(&self) -> Vec<&Filter> {
+        let groups = self.qdiscs.values().flat_map(|qdisc| qdisc.filters.values());
+        let mut filters: Vec<&Filter> = groups.flat_map(|group| group.filters.values()).collect();
+        filters.sort_by_key(|filter| filter.order);
+        filters
     }
 
     /// Returns the handle of the root.
@@ -279,6 +298,18 @@ impl Group {
         }
         filters.sort_by_key(|(mask, place, _)| (*mask, *place));
         filters.into_iter().map(|(.., rule)| rule).collect()
+    }
+}
+
+impl Filter {
+    /// Returns the words from the handle on.
+    pub(super) fn words(&self) -> String {
+        self.handle.iter().map(|handle| format!("handle {handle} ")).chain([self.words.clone()]).collect()
+    }
+
+    /// Returns whether a note says already that it does not what its words seem to say.
+    pub(super) fn has_note(&self) -> bool {
+        !self.notes.is_empty()
     }
 }
 

@@ -12,13 +12,13 @@ from typing import Any
 from goodqueue.engines import releases
 from goodqueue.engines.kernel import path as paths
 from goodqueue.engines.kernel import tc, trees
-from goodqueue.engines.kernel.lab.addresses import MOST_FLOWS, MOST_ROUTES, MOST_STACKS
+from goodqueue.engines.kernel.lab.addresses import LISTENING, MOST_FLOWS, MOST_ROUTES, MOST_STACKS
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
 from goodqueue.scenario.paths import links, rate_bps
-from goodqueue.traffic import kinds
+from goodqueue.traffic import BULK, kinds
 
 STACK = "linux-6.1"
 """The stack of a scenario that names none. It stands for whatever Linux runs."""
@@ -362,6 +362,13 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: 
         if key_of_kind["name"] in traffic and "kernel" not in key_of_kind["engines"]:
             found = f"found {quoted(traffic[key_of_kind['name']])}"
             raise UserError(f"{key}.{key_of_kind['name']}", f"{found}; accepted by the {engine} engine: none")
+    if traffic.get("mark"):
+        accepted = f"accepted by the {engine} engine: 0, as a mark stays in the host that sets it"
+        raise UserError(f"{key}.mark", f"found {traffic['mark']}; {accepted}")
+    opens = kinds()[traffic["kind"]].is_tcp and traffic["kind"] != BULK
+    if "port" in traffic and (opens or traffic.get("direction") == "up" or traffic["port"] >= LISTENING):
+        accepted = 'one below 32768 of "bulk" or datagrams that go "down", where the server sends first'
+        raise UserError(f"{key}.port", f"found {traffic['port']}; accepted by the {engine} engine: {accepted}")
     if traffic.get("ecn") == "accecn" and release not in ACCECN:
         has_it = f"--kernel {ACCECN[0]}, or " if engine == "kernel" else ""
         found = f'found "accecn", which Linux has had since 7.0; accepted by the {engine} engine: {has_it}false, true'

@@ -21,10 +21,11 @@ pub(super) fn with_crowded(
 }
 
 pub(crate) mod commands {
+    use goodqueue_hosts::direction::Direction;
     use goodqueue_hosts::keys::{Result, Table};
 
     #[allow(clippy::unnecessary_wraps)] // as in builds with the feature
-    pub(in crate::path) fn line(_table: &Table<'_>) -> Result<Option<String>> {
+    pub(in crate::path) fn line(_table: &Table<'_>, _direction: Option<Direction>) -> Result<Option<String>> {
         Ok(None)
     }
 }

@@ -32,6 +32,14 @@ pub fn parse_tree(commands: &str) -> Result<Args, Error> {
     Plan::read(commands).map(Args::of_plan)
 }
 
+/// Reads the commands of a tree of classes that are of `device`, of a script for several devices.
+///
+/// # Errors
+/// As [`parse_tree`].
+pub fn parse_tree_of(commands: &str, device: &str) -> Result<Args, Error> {
+    Plan::read_of(commands, Some(device)).map(Args::of_plan)
+}
+
 /// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.
 fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
     let args = parse_tree(commands)?;

@@ -155,7 +155,8 @@ impl<P: Packet> Discipline<P> for Cake<P> {
 impl<P: Packet> Qdisc<P> for Cake<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
-        let tin_index = self.tin_of(&packet);
+        let mark = if self.fwmark == 0 { 0 } else { owner.fwmark(&packet) };
+        let tin_index = self.tin_of(&packet, mark);
         if self.wash {
             packet.set_dscp(0);
         }
@@ -210,8 +211,9 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         self.plan.names()
     }
 
+    /// A mark that only the owner knows does not count: nobody passes the owner.
     fn queue_of(&self, packet: &P) -> usize {
-        self.plan.place(self.tin_of(packet))
+        self.plan.place(self.tin_of(packet, packet.fwmark()))
     }
 
     fn is_work_conserving(&self) -> bool {
@@ -258,11 +260,11 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
 }
 
 impl<P: Packet> Cake<P> {
-    /// Returns the tin of a packet: the tin that its firewall mark names, otherwise the tin of its codepoint.
+    /// Returns the tin of a packet: the tin that its firewall `mark` names, otherwise the tin of its codepoint.
     #[inline]
-    fn tin_of(&self, packet: &P) -> usize {
+    fn tin_of(&self, packet: &P, mark: u32) -> usize {
         if self.fwmark != 0 {
-            let mark = (packet.fwmark() & self.fwmark) >> self.fwmark.trailing_zeros();
+            let mark = (mark & self.fwmark) >> self.fwmark.trailing_zeros();
             if let Some(tin) = self.plan.of_mark(mark) {
                 return tin;
             }

@@ -4,7 +4,7 @@
 
 use super::{Filter, Read, address, by_linux, by_tc, invalid, refuse};
 use crate::tree::chain::{Field, How, Map, Rule, Target};
-use crate::tree::fields::{MARK, PORTS, PRIORITY};
+use crate::tree::fields::{DESTINATION, MARK, PORTS, PRIORITY, PROTOCOLS, SOURCE};
 use crate::tree::id::Id;
 use crate::tree::words::{Line, number};
 use alloc::format;
@@ -16,9 +16,9 @@ use alloc::vec::Vec;
 /// Linux hashes there the address of its socket or route, with a key drawn at the boot: one number for all that it
 /// forwards. Ours is the fraction of the golden ratio.
 const KEYS: [(&str, Field); 7] = [
-    ("src", Field { word: 3, at: 0, bits: 32, absent: ABSENT }),
-    ("dst", Field { word: 4, at: 0, bits: 32, absent: ABSENT ^ super::IP as u32 }),
-    ("proto", Field { word: 2, at: 16, bits: 8, absent: 0 }),
+    ("src", Field { word: SOURCE, at: 0, bits: 32, absent: ABSENT }),
+    ("dst", Field { word: DESTINATION, at: 0, bits: 32, absent: ABSENT ^ super::IP as u32 }),
+    ("proto", Field { word: PROTOCOLS, at: 8, bits: 8, absent: 0 }),
     ("proto-src", Field { word: PORTS, at: 16, bits: 16, absent: ABSENT }),
     ("proto-dst", Field { word: PORTS, at: 0, bits: 16, absent: ABSENT ^ super::IP as u32 }),
     ("priority", Field { word: PRIORITY, at: 0, bits: 32, absent: 0 }),

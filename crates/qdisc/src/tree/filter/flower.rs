@@ -4,9 +4,12 @@
 //! sends each word as an attribute, and a later one replaces an earlier one. Linux then reads only those attributes
 //! that fit the protocols, and the others match everything.
 
-use super::{ADDRESS, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse};
+use super::{
+    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse,
+    u32::prefix6,
+};
 use crate::tree::chain::{Rule, Target};
-use crate::tree::fields::{FLAGS, PORTS};
+use crate::tree::fields::{FLAGS, PORTS, PROTOCOLS, SOURCE};
 use crate::tree::id::Id;
 use crate::tree::words::Line;
 use alloc::format;
@@ -44,9 +47,8 @@ struct Sent {
     protocol: Option<u8>,
     tos: Attribute,
     ttl: Attribute,
-    addresses: [Attribute; 2],
-    /// Addresses of IPv6, which no packet has here, with the lengths of their prefixes.
-    ipv6: [Option<([u32; 4], u32)>; 2],
+    /// The words with an address, each with a value and a mask: one of IPv4, four of IPv6.
+    addresses: [Option<Vec<(usize, u32, u32)>>; 2],
     /// By the protocol that was the last one before the ports.
     ports: [[Attribute; 2]; 3],
     /// The first port and the last one.
@@ -91,27 +93,37 @@ impl Sent {
         match word {
             "ip_proto" => self.read_protocol(text, protocol, notes)?,
             "src_ip" | "dst_ip" => {
-                let accepted = "protocol ip in front of flower";
+                let accepted = "protocol ip or ipv6 in front of flower";
                 let found = format!("{word} {text:?}");
-                match protocol {
-                    IP => {}
-                    IPV6 => {
-                        if let Some(prefix) = super::u32::prefix6(text) {
-                            self.ipv6[side] = Some(prefix);
-                            return Ok(true);
-                        }
-                        let said = format!("inet6 prefix is expected rather than {text:?}");
-                        return Err(by_tc(&found, accepted, &said));
-                    }
-                    _ => return Err(illegal(word, text, accepted)),
+                if !matches!(protocol, IP | IPV6) {
+                    return Err(illegal(word, text, accepted));
                 }
                 if matches!(text, "any" | "default" | "all") {
                     let said = "Numerical result out of range";
                     return Err(by_linux(&found, "an address, or flower without it", said));
                 }
-                let said = format!("inet prefix is expected rather than {text:?}");
-                let (value, mask) = prefix(text, notes).ok_or_else(|| by_tc(&found, ADDRESS, &said))?;
-                self.addresses[side].set(value, Some(mask));
+                let (read, family, accepted) = match protocol {
+                    IPV6 => {
+                        let part =
+                            |len: u32, at: u32| u32::MAX.checked_shl((32 * (at + 1)).saturating_sub(len));
+                        let words = |(address, len): ([u32; 4], u32)| {
+                            let masks = (0..4).map(move |at| part(len, at).unwrap_or(0));
+                            let places = 2 + 4 * side..;
+                            places
+                                .zip(address)
+                                .zip(masks)
+                                .map(|((at, word), mask)| (at, word, mask))
+                                .collect()
+                        };
+                        (prefix6(text).map(words), "inet6", ADDRESS_OF_IPV6)
+                    }
+                    _ => {
+                        let word = |(value, mask)| vec![(SOURCE + side, value, mask)];
+                        (prefix(text, notes).map(word), "inet", ADDRESS)
+                    }
+                };
+                let said = format!("{family} prefix is expected rather than {text:?}");
+                self.addresses[side] = Some(read.ok_or_else(|| by_tc(&found, accepted, &said))?);
             }
             "ip_tos" | "ip_ttl" => {
                 // `flower_parse_ip_tos_ttl`: decimal if it can be, otherwise hexadecimal. The mask is hexadecimal.
@@ -145,7 +157,7 @@ impl Sent {
     fn read_protocol(&mut self, text: &str, protocol: u16, notes: &mut Vec<String>) -> Read<()> {
         let refused = |accepted| illegal("ip_proto", text, accepted);
         if !matches!(protocol, IP | IPV6) {
-            return Err(refused("protocol ip in front of flower"));
+            return Err(refused("protocol ip or ipv6 in front of flower"));
         }
         let names = [("tcp", TCP), ("udp", 17), ("sctp", 132), ("icmp", 1), ("icmpv6", 58)];
         // `tc` takes each ICMP with its own protocol alone, and a beginning of both names is the first.
@@ -198,11 +210,12 @@ impl Sent {
 
     /// Returns what Linux makes of the attributes (`fl_set_key`).
     fn key(&self, ethernet: u16, notes: &mut Vec<String>) -> Key {
-        let mut key = Key { ipv6: self.ipv6, ..Key::default() };
+        let mut key = Key::default();
         let protocol = self.protocol.unwrap_or(0);
         if ethernet != ALL {
-            key.put(2, u32::from(protocol) << 16, self.protocol.map_or(0, |_| 0xff << 16));
-            for (attribute, word, shift) in [(&self.tos, 0, 16), (&self.ttl, 2, 24)] {
+            key.put(PROTOCOLS, u32::from(protocol) << 8, self.protocol.map_or(0, |_| 0xff << 8));
+            let places = if ethernet == IPV6 { [(0, 20), (1, 0)] } else { [(0, 16), (2, 24)] };
+            for (attribute, (word, shift)) in [&self.tos, &self.ttl].into_iter().zip(places) {
                 let (value, mask) = attribute.bits(0xff);
                 key.put(word, value << shift, mask << shift);
             }
@@ -211,12 +224,10 @@ impl Sent {
                 "ip_tos and ip_ttl of flower compare nothing with protocol all; accepted: protocol ip".into(),
             );
         }
-        for (attribute, word) in self.addresses.iter().zip([3, 4]) {
-            let (value, mask) = attribute.bits(u32::MAX);
-            key.put(word, value, mask);
-        }
-        key.has_addresses = self.addresses.iter().any(|one| one.value.is_some());
-        if key.has_addresses && key.bits.mask[3] | key.bits.mask[4] == 0 {
+        let words: Vec<_> = self.addresses.iter().flatten().flatten().collect();
+        words.iter().for_each(|(word, value, mask)| key.put(*word, value & mask, *mask));
+        key.has_addresses = !words.is_empty();
+        if key.has_addresses && words.iter().all(|(.., mask)| *mask == 0) {
             key.is_never = true;
             notes.push(
                 "src_ip or dst_ip of flower with a prefix of length 0 matches no packet on Linux; \
@@ -251,7 +262,6 @@ struct Key {
     bits: Bits,
     /// Whether the addresses are those of IPv4, which Linux compares, too.
     has_addresses: bool,
-    ipv6: [Option<([u32; 4], u32)>; 2],
     ranges: [Option<(u32, u32)>; 2],
     /// Linux reads no addresses if it compares none of their bits, and then they are not those of IPv4.
     is_never: bool,
@@ -266,7 +276,6 @@ impl Key {
     fn mask(&self) -> Vec<u32> {
         let mut mask = self.bits.mask.to_vec();
         mask.push(u32::from(self.has_addresses));
-        mask.extend(self.ipv6.map(|prefix| prefix.map_or(u32::MAX, |(_, len)| len)));
         mask.extend(self.ranges.map(|range| range.map_or(0, |_| u32::MAX)));
         mask
     }
@@ -275,7 +284,6 @@ impl Key {
     fn identity(&self) -> Vec<u32> {
         let mut identity = self.mask();
         identity.extend(self.bits.value);
-        identity.extend(self.ipv6.iter().flatten().flat_map(|(address, _)| address));
         identity.extend(self.ranges.map(|range| range.map_or(0, |(first, last)| first << 16 | last)));
         identity
     }

@@ -4,7 +4,9 @@
 //! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
 //! so they compare bytes of the IP header.
 
-use super::{ADDRESS, ALL, Bits, Filter, IP, Read, by_linux, by_tc, class, prefix, refuse};
+use super::{
+    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse,
+};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::MARK;
 use crate::tree::id::{Id, strtoul};
@@ -14,8 +16,9 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bytes of a packet that filters can see.
+/// Bytes of a packet that filters of IPv4 and of IPv6 can see: the header, and a word behind it.
 const VISIBLE: u32 = 24;
+const VISIBLE_OF_IPV6: u32 = 44;
 
 /// Bits of a word of the packet that a selector compares.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,8 +37,9 @@ struct Selector {
     /// The last `match mark`, which replaces earlier ones.
     mark: Option<(u32, u32)>,
     has_match: bool,
-    /// Whether the packets that the filter sees are of IPv4, of which all bytes that it compares must be known.
-    is_of_ipv4: bool,
+    /// The protocol whose packets the filter sees.
+    protocol: u16,
+    has_ip6: bool,
 }
 
 fn illegal(found: &str, accepted: &str) -> String {
@@ -53,7 +57,9 @@ impl Selector {
         if bytes == 4 && within != 0 {
             return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
         }
-        if self.is_of_ipv4 && offset.saturating_add(bytes) > VISIBLE {
+        // No packet of IPv4 has an address of IPv6 there, if the filter sees both.
+        let is_of_ipv4 = self.protocol == IP || matches!(self.protocol, ALL | 0) && !self.has_ip6;
+        if is_of_ipv4 && offset.saturating_add(bytes) > VISIBLE {
             return Err(format!(
                 "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
             ));
@@ -83,8 +89,7 @@ impl Selector {
     /// Returns the bits of all keys. `None`: no packet has them.
     fn bits(&self) -> Option<Bits> {
         let mut bits = Bits::default();
-        let seen = self.keys.iter().filter(|key| key.word < VISIBLE / 4);
-        let mut fits = seen.into_iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
+        let mut fits = self.keys.iter().all(|key| bits.add(key.word as usize, key.value, key.mask));
         if let Some((value, mask)) = self.mark {
             fits &= bits.add(MARK, value, mask);
         }
@@ -164,13 +169,13 @@ impl Selector {
 
     /// Reads what follows `match ip6` (`parse_ip6`).
     fn read_ip6(&mut self, line: &mut Line<'_>) -> Read<()> {
+        self.has_ip6 = true;
         let name = line.value("ip6")?;
         let (bytes, at) = match name {
             "src" | "dst" => {
                 let text = line.value(name)?;
-                let accepted = "an IPv6 address, as 2001:db8::/32";
-                let refused = || illegal(&format!("{text:?}"), accepted);
                 let first = if name == "src" { 8 } else { 24 };
+                let refused = || illegal(&format!("{text:?}"), ADDRESS_OF_IPV6);
                 let (address, len) = prefix6(text).ok_or_else(refused)?;
                 for (at, word) in (0..len.div_ceil(32)).zip(address) {
                     let mask = u32::MAX.checked_shl((32 * (at + 1)).saturating_sub(len)).unwrap_or(0);
@@ -233,7 +238,7 @@ pub(super) fn handle_of(text: &str) -> Option<u32> {
     Some(part(0x1000)? << 20 | part(0x100)? << 12 | part(0x1000)?)
 }
 
-/// Reads an IPv6 address with the length of its prefix.
+/// Reads an IPv6 address with the length of its prefix. `None`: `tc` refuses it.
 pub(super) fn prefix6(text: &str) -> Option<([u32; 4], u32)> {
     if matches!(text, "any" | "default" | "all") {
         return Some(([0; 4], 0));
@@ -247,8 +252,7 @@ pub(super) fn prefix6(text: &str) -> Option<([u32; 4], u32)> {
 
 pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) -> Read<Filter> {
     const ACCEPTED: &str = "match and flowid (no hash tables of one's own)";
-    let is_of_ipv4 = matches!(protocol, ALL | IP | 0);
-    let (mut selector, mut target) = (Selector { is_of_ipv4, ..Selector::default() }, None);
+    let (mut selector, mut target) = (Selector { protocol, ..Selector::default() }, None);
     // Without any words there is only an empty table, which matches nothing.
     let is_empty = line.peek().is_none();
     while let Some(word) = line.next() {
@@ -267,7 +271,13 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
     if target.is_none() {
         notes.push("\"u32\" without flowid chooses no class on Linux; accepted: flowid and a class".into());
     }
-    let bits = selector.bits().filter(|_| target.is_some());
+    let is_hidden = selector.keys.iter().any(|key| key.word >= VISIBLE_OF_IPV6 / 4);
+    if is_hidden && protocol == IPV6 {
+        notes.push(format!(
+            "\"u32\" compares bytes behind the first {VISIBLE_OF_IPV6} of a packet of IPv6, and matches none here"
+        ));
+    }
+    let bits = if is_hidden { None } else { selector.bits() }.filter(|_| target.is_some());
     let any_of = bits.map_or_else(Vec::new, |bits| vec![(bits.mask, bits.value)]);
     let rule = Rule { any_of, target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
     Ok(Filter::of(rule))

@@ -11,9 +11,10 @@ use crate::tree::htb::LEVELS;
 use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
 use alloc::format;
+use core::iter::successors;
 
-/// The most levels of classes of `hfsc`. Linux has no bound. Each level costs time with each packet and with each class
-/// that is added below it.
+/// The most levels of classes of `hfsc`. Linux has no bound. Each level takes time with each packet, and with each
+/// class that is added below it.
 const MOST_LEVELS: usize = 256;
 
 impl Plan {
@@ -101,7 +102,7 @@ impl Plan {
         let mut gone = None;
         match (above, &scheduler) {
             (Some(minor), Scheduler::Htb { .. }) => gone = lower(classes, minor),
-            (Some(minor), _) => raise(classes, minor)?,
+            (Some(minor), _) => raise(classes, minor),
             (None, _) => {}
         }
         classes.insert(id.minor(), Node { own, parent: above, level: 0, qdisc: None, order });
@@ -189,6 +190,10 @@ fn above_hfsc(classes: &Classes, id: Id, parent: Id) -> Read<Option<u16>> {
         by_linux(&format!("parent {parent}"), "a class above", NO_ENTRY)
     })?;
     refuse_if(id == Id::NONE, || by_linux("a class without classid", "classid, as 1:10", INVALID))?;
+    let to_the_top = successors(above, |minor| classes.get(minor).and_then(|node| node.parent));
+    refuse_if(to_the_top.take(MOST_LEVELS).count() == MOST_LEVELS, || {
+        format!("found class {id} below {MOST_LEVELS} levels of classes; accepted here: {MOST_LEVELS} levels")
+    })?;
     Ok(above)
 }
 
@@ -207,21 +212,16 @@ fn lower(classes: &mut Classes, minor: u16) -> Option<usize> {
 
 /// Gives a class of `hfsc` and those above it the level above their children (`hfsc_adjust_levels`). A class without
 /// a link-sharing curve gets its real-time one for that (`hfsc_upgrade_rt`).
-fn raise(classes: &mut Classes, minor: u16) -> Read<()> {
+fn raise(classes: &mut Classes, minor: u16) {
     if let Some(Node { own: Class::Hfsc([rt, ls @ None, _]), .. }) = classes.get_mut(&minor) {
         *ls = *rt;
     }
-    let (mut level, mut next) = (0, Some(minor));
-    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)) {
-        if node.level > level {
-            return Ok(()); // and so are those above
-        }
-        level += 1;
+    let (mut level, mut next) = (1, Some(minor));
+    // Where a class is as high as this one needs, so are those above it.
+    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)).filter(|node| node.level < level) {
         (node.level, next) = (level, node.parent);
+        level += 1;
     }
-    refuse_if(level >= MOST_LEVELS, || {
-        format!("found classes of hfsc on {} levels; accepted here: {MOST_LEVELS}", level + 1)
-    })
 }
 
 /// Gives a class that has lost a child, and in `hfsc` those above it, its level: a class without children is a leaf.

@@ -20,11 +20,11 @@ GATEWAY = "10.7.0.1"
 MOST_FLOWS = 2000
 MOST_ROUTES = 16
 MOST_STACKS = 16
-_LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
+LISTENING, _ROUTE_BIT, _PLACE = 0x8000, 11, 0x7FF
 """A listening port has the highest bit, then four bits for the route's number, and eleven for the flow's index."""
 _SENDING = 0x800
 """The lowest of the ports that the laboratory chooses for senders, plus a flow's index. Listening ports are higher."""
-EPHEMERAL = (0x1000, _LISTENING - 1)
+EPHEMERAL = (0x1000, LISTENING - 1)
 """The ports that Linux chooses for a connection. They are between the other two kinds."""
 
 
@@ -37,7 +37,7 @@ class Ends:
     ports: tuple[int, ...]
     """The listening ports, one per route of the flow."""
     first_port: int
-    """The port of the sender of a bulk flow, and of what sends datagrams first."""
+    """The port of the sender of a bulk flow, and of what sends datagrams first. The scenario may say it."""
 
 
 def everybody(plan: Plan, side: str) -> list[str]:
@@ -64,12 +64,12 @@ def of_route(route: int) -> tuple[int, int]:
 
 def listening(route: int, index: int) -> int:
     """Return the listening port of flow ``index`` of the plan on ``route``."""
-    return _LISTENING | route << _ROUTE_BIT | index
+    return LISTENING | route << _ROUTE_BIT | index
 
 
 def place_of(ports: tuple[int, int]) -> int | None:
     """Return the place of the flow whose packets have ``ports``. None: neither port is a listening one."""
-    return next((port & _PLACE for port in ports if port & _LISTENING), None)
+    return next((port & _PLACE for port in ports if port & LISTENING), None)
 
 
 def ends(plan: Plan, index: int) -> Ends:
@@ -79,5 +79,5 @@ def ends(plan: Plan, index: int) -> Ends:
     return Ends(
         addresses={side: flow.addresses.get(side) or address(side, numbers[side]) for side in SIDES},
         ports=tuple(listening(route, index) for route in flow.routes or [flow.route]),
-        first_port=_SENDING + index,
+        first_port=flow.port or _SENDING + index,
     )

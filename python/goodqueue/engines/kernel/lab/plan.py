@@ -130,6 +130,8 @@ class Flow:
     """The number of the server, likewise."""
     route: int = 0
     """The index of the flow's route in the plan's routes."""
+    port: int | None = None
+    """The port of the server, which sends first, if the scenario says it."""
     addresses: dict[str, str] = field(default_factory=dict)
     """By side, the address of the flow's host, if the scenario says it."""
     routes: list[int] = field(default_factory=list)
