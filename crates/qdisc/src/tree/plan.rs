@@ -213,8 +213,8 @@ impl Plan {
         root.stab.take().filter(|stab| !stab.is_idle_stab())
     }
 
-    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on what
-    /// was skipped.
+    /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on
+    /// what was skipped.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> =
             self.filters().into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();

@@ -1,8 +1,8 @@
 //! New parameters for qdiscs and classes that are there: `change`, and `replace` of the same kind.
 //!
-//! Source: `qdisc_change` (net/sched/sch_api.c), the `change` functions of the schedulers, and iproute2's parsers (6.1).
-//! A command of a class sets what its kind sets: all of it in `htb`, whose `tc` fills in what is left out, and only what
-//! the command names in `hfsc`, `drr` and `ets`.
+//! Source: `qdisc_change` (net/sched/sch_api.c), the `change` functions of the schedulers, and iproute2's parsers
+//! (6.1). A command of a class sets what its kind sets: all of it in `htb`, whose `tc` fills in what is left out, and
+//! only what the command names in `hfsc`, `drr` and `ets`.
 
 use super::change::Set;
 use super::qdiscs::bands;

@@ -210,7 +210,7 @@ impl Plan {
         filters.into_iter().any(|filter| filter.is_bound && filter.rule.target == Target::Class(id))
     }
 
-    /// Lets the filters that name the new class `id` count for it. Linux asks only filters of classes (`tc_bind_tclass`).
+    /// Lets the filters that name the new class `id` count for it. Linux asks only those of classes (`tc_bind_tclass`).
     pub(super) fn bind_to(&mut self, place: usize, id: Id) {
         self.set_bound(place, id, true);
     }
@@ -266,8 +266,8 @@ impl Qdisc {
         }
     }
 
-    /// Returns the number of a new hash table of `u32` (`gen_new_htid`). All filters of a qdisc and of its classes count
-    /// together (`tc_u_common`).
+    /// Returns the number of a new hash table of `u32` (`gen_new_htid`). All filters of a qdisc and of its classes
+    /// count together (`tc_u_common`).
     fn next_table(&mut self) -> u32 {
         let has_one = self.filters.values().any(|group| group.kind == "u32");
         self.last_table = if has_one { self.last_table + 1 } else { FIRST_TABLE };

@@ -1,7 +1,7 @@
 //! What stands where: the discipline of a class, and how one takes the place of another.
 //!
-//! Source: `qdisc_leaf`, `qdisc_create` and `qdisc_graft` (net/sched/sch_api.c), and the `leaf` and `graft` functions of
-//! the schedulers (Linux 6.1). A class gets a `pfifo` where a command takes its discipline away.
+//! Source: `qdisc_leaf`, `qdisc_create` and `qdisc_graft` (net/sched/sch_api.c), and the `leaf` and `graft` functions
+//! of the schedulers (Linux 6.1). A class gets a `pfifo` where a command takes its discipline away.
 
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Id, Inside, Plan, Qdisc, Read, What};
