@@ -74,7 +74,7 @@ def test_a_batch_is_read_without_tc_in_front(tmp_path: Path) -> None:
     file = tmp_path / "a.toml"
     file.write_text(SCENARIO, encoding="utf-8")
     line = scenario.resolve(scenario.load(file))["bottleneck"]["qdisc"]
-    assert line.startswith("tc qdisc add dev eth0 root handle 1: htb r2q 10 default 0x30")
+    assert line.startswith("tc qdisc add dev eth0 root handle 1: htb default 0x30 ")
     assert "cake diffserv4" in line
 
 
