@@ -79,7 +79,6 @@ def test_the_base_runs_compares_and_sweeps(here: Path, arguments: list[str]) -> 
     [
         (["sweep", "ok.toml", "--store", "st"], "--store st: needs pyarrow; accepted: pip install pyarrow"),
         (["plot", "cdf", "r.json", "--out", "a.svg"], "plot: needs matplotlib; accepted: pip install matplotlib"),
-        (["report", "r.json", "--out", "a.html"], "report: needs matplotlib; accepted: pip install matplotlib"),
         (["attack", "codel", "--property", "delay"], "attack: needs optuna; accepted: pip install optuna"),
         (["tune", "codel", "--on", "ok.toml"], "tune: needs optuna; accepted: pip install optuna"),
         (["advise", "--down=50mbit", "--up=10mbit", "--tune"], "--tune: needs optuna; accepted: pip install optuna"),

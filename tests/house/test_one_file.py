@@ -79,6 +79,7 @@ ALLOWED_HOPS: dict[str, set[str]] = {
         "python/goodqueue/advice",
         "python/goodqueue/engines/kernel/lab/plan.py",  # a field of the laboratory's hop
         "python/goodqueue/search/worlds.py",  # the links and wires of candidates
+        "crates/qdisc/src/tree/plan/head.rs",  # a verb of tc
     },
     "wire": {"python/goodqueue/search/worlds.py"},
     "police": {"crates/qdisc/src/tree/filter.rs"},  # tc's word for an action of a filter

@@ -3,6 +3,10 @@
 //!
 //! A listening port has the highest bit, then four bits for the RTT's number, and eleven for the flow's.
 
+#[cfg_attr(feature = "complete", path = "ends/enabled.rs")]
+#[cfg_attr(not(feature = "complete"), path = "ends/disabled.rs")]
+mod of_scenario;
+
 use crate::scenario::Scenario;
 use goodqueue_hosts::direction::Side;
 
@@ -11,8 +15,6 @@ const MOST_FLOWS: usize = 2000;
 const MOST_RTTS: usize = 16;
 const LISTENING: usize = 0x8000;
 const SENDING: usize = 0x800;
-/// The first port of connections that name none, and how many of them there are, up to the listening ports.
-pub const EPHEMERAL: (u16, u16) = (0x1000, 0x7000);
 
 /// Returns the ports of the user's end and of the server's end of each flow of `scenario`, in its order. The end that
 /// sends the data opens the connection, and the other end listens. A port that the scenario says is the server's.

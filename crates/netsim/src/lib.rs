@@ -55,11 +55,10 @@ mod sockets;
 mod tally;
 pub mod wifi;
 
-pub use ends::EPHEMERAL;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::{FlowOutline, Program};
 pub use outside::{Arrival, Envelope, Headers, OutsideRoute};
-pub use packet::Packet;
+pub use packet::{EPHEMERAL, Packet};
 pub use probe::goodput::Quantiles;
 pub use probe::law::LawSeries;
 pub use record::Record;

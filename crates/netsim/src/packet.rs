@@ -9,6 +9,9 @@ use goodqueue_qdisc::{Packet as QdiscPacket, TcpHeader};
 use goodqueue_tcp::{Flags, Segment};
 use goodqueue_units::{Ecn, Instant};
 
+/// The first port of connections that name none, and how many of them there are, up to the listening ports.
+pub const EPHEMERAL: (u16, u16) = (0x1000, 0x7000);
+
 /// A packet on its way. Its contents are private to the simulator.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {

@@ -6,8 +6,8 @@ use crate::packet::Addresses;
 /// at fixed places (`u32`) or what its flow dissector made of them (`flower`, `flow`), so both are here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IpHeader {
-    /// The packet's first 44 bytes, four in each word: IPv6's header and the first word behind it. Bytes that the packet
-    /// does not have are 0.
+    /// The packet's first 44 bytes, four in each word: IPv6's header and the first word behind it. Bytes that the
+    /// packet does not have are 0.
     pub words: [u32; 11],
     /// The protocol behind IPv4's options or IPv6's extension headers: 6 is TCP, 17 UDP, 1 ICMP, 58 ICMPv6.
     pub protocol: u8,

@@ -4,22 +4,15 @@
 use crate::ids::FlowId;
 use crate::lists::PerFlow;
 use crate::packet::Packet;
-use crate::scenario::Scenario;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::IpHeader;
 use std::sync::Arc;
 
 /// The marks of all flows.
 #[derive(Clone, Default)]
-pub(crate) struct FlowHeaders(Arc<PerFlow<u32>>);
+pub(crate) struct FlowHeaders(pub(crate) Arc<PerFlow<u32>>);
 
 impl FlowHeaders {
-    pub(crate) fn of(scenario: &Scenario) -> Self {
-        let marks = scenario.traffic.iter();
-        let marks = marks.flat_map(|traffic| std::iter::repeat_n(traffic.mark, traffic.count as usize));
-        Self(Arc::new(marks.collect()))
-    }
-
     /// Returns the mark of the packets of `flow`.
     pub(crate) fn mark(&self, flow: FlowId) -> u32 {
         self.0.get(flow).copied().unwrap_or(0)

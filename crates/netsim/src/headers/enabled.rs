@@ -1,31 +1,24 @@
 //! The headers of the packets of each flow, for filters of trees.
 
-#[path = "notes.rs"]
-mod notes;
-
-use crate::ends::{self, EPHEMERAL};
-use crate::ids::{FlowId, Number};
+use crate::ids::FlowId;
 use crate::lists::{PerFlow, PerSide};
-use crate::packet::Packet;
-use crate::scenario::Scenario;
+use crate::packet::{EPHEMERAL, Packet};
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_qdisc::IpHeader;
 use goodqueue_qdisc::packet::Addresses;
-use std::collections::HashMap;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 /// What the headers of all packets of a flow have in common.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends {
-    addresses: PerSide<u32>,
+    pub(crate) addresses: PerSide<u32>,
     pub(crate) ports: PerSide<u16>,
     /// The side where each connection has a port of its own, if the flow opens several.
     pub(crate) varied: Option<Side>,
     /// The direction of the data. ICMP asks there, and answers in the other one.
-    data: Direction,
+    pub(crate) data: Direction,
     pub(crate) is_icmp: bool,
-    mark: u32,
+    pub(crate) mark: u32,
 }
 
 /// The ends of all flows.
@@ -33,37 +26,6 @@ pub(crate) struct Ends {
 pub(crate) struct FlowHeaders(pub(crate) Arc<PerFlow<Ends>>);
 
 impl FlowHeaders {
-    /// Returns the headers of the flows of `scenario`. A host whose name is an IPv4 address has that address. Any other
-    /// named host has the address of its first flow, as in a capture.
-    pub(crate) fn of(scenario: &Scenario) -> Self {
-        let mut of_host: HashMap<(Side, &str), u32> = HashMap::new();
-        let mut all = PerFlow::default();
-        let mut ports = ends::ports(scenario);
-        for traffic in &scenario.traffic {
-            for _ in 0..traffic.count {
-                let mut addresses = captured(FlowId::at(all.len()));
-                for side in Side::ALL {
-                    let Some(name) = traffic.host_at(side) else { continue };
-                    addresses[side] = match name.as_str().parse::<Ipv4Addr>() {
-                        Ok(address) => address.to_bits(),
-                        Err(_) => *of_host.entry((side, name.as_str())).or_insert(addresses[side]),
-                    };
-                }
-                // The side that sends the data opens connections, unless its port is stated.
-                let opener = if traffic.port.is_some() { Side::User } else { traffic.direction.sender() };
-                all.push(Ends {
-                    addresses,
-                    ports: PerSide::from(ports.next().unwrap_or_default()),
-                    varied: traffic.kind.opens_connections().then_some(opener),
-                    data: traffic.direction,
-                    is_icmp: traffic.kind.is_icmp,
-                    mark: traffic.mark,
-                });
-            }
-        }
-        Self(Arc::new(all))
-    }
-
     /// Returns the mark of the packets of `flow`.
     pub(crate) fn mark(&self, flow: FlowId) -> u32 {
         self.0.get(flow).map_or(0, |ends| ends.mark)
@@ -100,10 +62,4 @@ impl Ends {
         let (source, destination) = (self.addresses[from], self.addresses[to]);
         Addresses { source, destination, protocol, source_port, destination_port }
     }
-}
-
-/// Returns the addresses that captures give to the two hosts of `flow`.
-fn captured(flow: FlowId) -> PerSide<u32> {
-    let host = (flow.number() + 1) & 0xffff;
-    PerSide::from([0x0a08_0000 | host, 0x0a09_0000 | host])
 }

@@ -215,8 +215,8 @@ impl LinkSpec {
         Self { line, below: Below { receive: None, ..self.below }, ..self }
     }
 
-    /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`. Commands of two devices
-    /// are those of two directions, of which this is `direction`.
+    /// Reads a link, or an end of a cell. Values that the table leaves out are those of `other`. Commands of two
+    /// devices are those of two directions, of which this is `direction`.
     fn read(
         table: &Table<'_>,
         path: Path,

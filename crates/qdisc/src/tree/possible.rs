@@ -129,7 +129,7 @@ mod tests {
         )
     }
 
-    /// A packet of TCP from 10.0.0.1 port 80 to 10.0.0.2 with DSCP 46 and mark 3.
+    /// Returns a packet of TCP from 10.0.0.1 port 80 to 10.0.0.2 with DSCP 46 and mark 3.
     fn one() -> Possible {
         let own = Addresses {
             source: 0x0a00_0001,

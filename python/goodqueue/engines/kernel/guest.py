@@ -17,7 +17,6 @@ precedence over all programs.
 
 import fcntl
 import hashlib
-import importlib
 import os
 import runpy
 import struct
@@ -48,7 +47,7 @@ def seed_kernel(seed: str) -> None:
 def ordered_by_firmware() -> tuple[str, Path]:
     """Pause, and return the seed and the file of the plan once the machine goes on."""
     seed_kernel("booted")
-    importlib.import_module("goodqueue.engines.kernel.lab.run")  # takes a second here
+    import goodqueue.engines.kernel.lab.run  # noqa: F401 - takes a second here
     ports = os.open("/dev/port", os.O_RDWR)
     os.pwrite(ports, _PANICKED, _PVPANIC)
     os.close(ports)

@@ -367,7 +367,7 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: 
         raise UserError(f"{key}.mark", f"found {traffic['mark']}; {accepted}")
     opens = kinds()[traffic["kind"]].is_tcp and traffic["kind"] != BULK
     if "port" in traffic and (opens or traffic.get("direction") == "up" or traffic["port"] >= LISTENING):
-        accepted = 'one below 32768 of "bulk" or datagrams that go "down", where the server sends first'
+        accepted = f'one below {LISTENING} of {quoted(BULK)} or datagrams that go "down", where the server sends first'
         raise UserError(f"{key}.port", f"found {traffic['port']}; accepted by the {engine} engine: {accepted}")
     if traffic.get("ecn") == "accecn" and release not in ACCECN:
         has_it = f"--kernel {ACCECN[0]}, or " if engine == "kernel" else ""

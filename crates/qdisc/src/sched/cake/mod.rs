@@ -211,7 +211,7 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         self.plan.names()
     }
 
-    /// A mark that only the owner knows does not count: nobody passes the owner.
+    /// Returns the queue of a packet. A mark that only the owner knows does not count: nobody passes the owner.
     fn queue_of(&self, packet: &P) -> usize {
         self.plan.place(self.tin_of(packet, packet.fwmark()))
     }

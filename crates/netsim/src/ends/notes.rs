@@ -1,6 +1,6 @@
 //! Which filters of a scenario's trees match none of its packets.
 
-use super::FlowHeaders;
+use crate::headers::FlowHeaders;
 use crate::scenario::{Line, LinkSpec, Scenario};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::kind::Make;
