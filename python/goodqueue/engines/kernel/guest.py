@@ -48,6 +48,7 @@ def ordered_by_firmware() -> tuple[str, Path]:
     """Pause, and return the seed and the file of the plan once the machine goes on."""
     seed_kernel("booted")
     import goodqueue.engines.kernel.lab.run  # noqa: F401 - takes a second here
+
     ports = os.open("/dev/port", os.O_RDWR)
     os.pwrite(ports, _PANICKED, _PVPANIC)
     os.close(ports)
