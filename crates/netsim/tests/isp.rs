@@ -153,7 +153,7 @@ fn mistakes_are_refused_with_their_key() {
         ),
         ("/subscriber/0/up_qdisc", json!("cak"), "subscriber[0].up_qdisc: "),
         ("/node/0/parent", json!("tower"), "node[0].parent: found \"tower\", which is below it"),
-        ("/node/0/name", json!(""), "subscriber[0].parent: "),
+        ("/node/0/name", json!(""), "node[0].name: found \"\"; accepted: a name"),
         ("/bottleneck/tc", json!(["x"]), "bottleneck.tc: found it beside subscribers"),
         ("/evening", json!({"from": 20, "to": 19}), "evening.to: found 19;"),
         ("/evening", json!({"share": [[1, 0.5], [1, 0.6]]}), "evening.share: found [1,0.6];"),

@@ -54,7 +54,7 @@ fn each_subscriber_has_a_rate_of_its_own() {
 fn a_wrong_command_is_refused_with_its_line() {
     let refused = |scenario: &Value| Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
     let error = refused(&subscribers("tc qdisc add dev $DEV parent 1:99 cake"));
-    let wanted = "bottleneck.tc: tc line 11: found parent 1:99; accepted: a class that a line above makes";
+    let wanted = "bottleneck.tc: tc line 11: found parent 1:99; accepted: a class that a command above makes";
     assert!(error.starts_with(wanted), "{error}");
     let mut both = subscribers("");
     both["bottleneck"]["qdisc"] = json!("pfifo");
@@ -99,8 +99,9 @@ fn filters_see_the_ports_and_marks_of_flows() {
 /// What no packet of the scenario can match has a note.
 #[test]
 fn a_filter_that_no_packet_matches_has_a_note() {
-    let mut scenario =
-        access_link(&json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}, {"kind": "web"}]));
+    let mut scenario = access_link(
+        &json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}, {"kind": "transfer", "size": "100kB"}]),
+    );
     for (filter, note) in [
         ("protocol ip u32 match ip sport 443 0xffff", ""),
         ("protocol ip u32 match ip sport 80 0xffff", "port of a [[traffic]]"),
@@ -110,12 +111,16 @@ fn a_filter_that_no_packet_matches_has_a_note() {
         // A connection of an application has a port of its own.
         ("protocol ip flower ip_proto tcp dst_port 20000-20010", ""),
     ] {
-        scenario["bottleneck"] = json!({"rate": "50mbit", "tc": filtered(filter)});
+        scenario["bottleneck"] = json!({"rate": "50mbit", "up": {"qdisc": "pfifo"}, "tc": filtered(filter)});
         let notes = Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
         let is_said =
             if note.is_empty() { notes.is_empty() } else { notes.iter().any(|one| one.contains(note)) };
         assert!(is_said, "{filter}: {notes:?}");
-    }
+    } // The tree of both directions has filters for either.
+    scenario["bottleneck"] =
+        json!({"rate": "50mbit", "tc": filtered("protocol ip u32 match ip sport 443 0xffff")});
+    let notes = Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
+    assert!(notes.is_empty(), "{notes:?}");
 }
 
 /// One script shapes both directions, as SQM's does: the ifb is the download's device.
@@ -139,7 +144,7 @@ fn a_script_of_two_devices_has_a_tree_for_each_direction() {
         scenario["bottleneck"] = json!({"rate": "50mbit", "tc": script(names)});
         let resolved = serde_json::to_value(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
         let has = |place: &str, rate: &str| {
-            resolved.pointer(place).unwrap().as_str().unwrap().contains(&format!("htb rate {rate}000000bit"))
+            resolved.pointer(place).unwrap().as_str().unwrap().contains(&format!(" rate {rate}mbit"))
         };
         assert!(has("/bottleneck/qdisc", down) && has("/bottleneck/up/qdisc", up), "{resolved}");
     }

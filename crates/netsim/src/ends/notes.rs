@@ -6,6 +6,7 @@ use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::kind::Make;
 use goodqueue_qdisc::IpHeader;
 use goodqueue_qdisc::tree::{Possible, TREE, notes_on_filters};
+use std::collections::BTreeMap;
 
 impl Scenario {
     /// Returns a sentence for each filter of a tree that does not what its words seem to say, and for each that no
@@ -26,9 +27,14 @@ impl Scenario {
             return Vec::new();
         }
         let headers = FlowHeaders::of(self);
-        let mut notes: Vec<String> = Vec::new();
+        // Both directions may have the same tree, whose filters are then for the packets of either.
+        let mut uses: BTreeMap<String, (_, Vec<Possible>)> = BTreeMap::new();
         for (args, direction) in trees {
-            let mut packets = self.packets(&headers, direction);
+            let (_, packets) = uses.entry(args.to_string()).or_insert((args, Vec::new()));
+            packets.extend(self.packets(&headers, direction));
+        }
+        let mut notes = Vec::new();
+        for (args, mut packets) in uses.into_values() {
             if has_real_packets {
                 packets.extend(Possible::unmarked());
             }
