@@ -99,28 +99,30 @@ fn filters_see_the_ports_and_marks_of_flows() {
 /// What no packet of the scenario can match has a note.
 #[test]
 fn a_filter_that_no_packet_matches_has_a_note() {
-    let mut scenario = access_link(
-        &json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}, {"kind": "transfer", "size": "100kB"}]),
-    );
+    let notes =
+        |scenario: &Value| Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
+    let mut scenario = access_link(&json!([{"kind": "bulk", "port": 443}, {"kind": "ping"}]));
     for (filter, note) in [
         ("protocol ip u32 match ip sport 443 0xffff", ""),
         ("protocol ip u32 match ip sport 80 0xffff", "port of a [[traffic]]"),
         ("protocol ip handle 1 fw", "mark of a [[traffic]]"),
         ("protocol ip u32 match ip protocol 1 0xff match ip icmp_type 8 0xff", ""),
         ("protocol ip u32 match ip protocol 47 0xff", "u32 match ip protocol 47"),
-        // A connection of an application has a port of its own.
-        ("protocol ip flower ip_proto tcp dst_port 20000-20010", ""),
+        ("protocol ip flower ip_proto tcp src_port 20000-20010", "20000-20010"),
     ] {
         scenario["bottleneck"] = json!({"rate": "50mbit", "up": {"qdisc": "pfifo"}, "tc": filtered(filter)});
-        let notes = Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
+        let said = notes(&scenario);
         let is_said =
-            if note.is_empty() { notes.is_empty() } else { notes.iter().any(|one| one.contains(note)) };
-        assert!(is_said, "{filter}: {notes:?}");
-    } // The tree of both directions has filters for either.
+            if note.is_empty() { said.is_empty() } else { said.iter().any(|one| one.contains(note)) };
+        assert!(is_said, "{filter}: {said:?}");
+    }
+    // A connection of an application has a port of its own.
+    scenario["traffic"].as_array_mut().unwrap().push(json!({"kind": "transfer", "size": "100kB"}));
+    assert_eq!(notes(&scenario), [""; 0]);
+    // The tree of both directions has filters for either.
     scenario["bottleneck"] =
-        json!({"rate": "50mbit", "tc": filtered("protocol ip u32 match ip sport 443 0xffff")});
-    let notes = Scenario::from_json(&scenario.to_string()).unwrap().notes_on_filters(false);
-    assert!(notes.is_empty(), "{notes:?}");
+        json!({"rate": "50mbit", "tc": filtered("protocol ip u32 match ip dport 443 0xffff")});
+    assert_eq!(notes(&scenario), [""; 0]);
 }
 
 /// One script shapes both directions, as SQM's does: the ifb is the download's device.
