@@ -363,12 +363,12 @@ def check_traffic(key: str, traffic: Scenario, engine: str = "kernel", release: 
             found = f"found {quoted(traffic[key_of_kind['name']])}"
             raise UserError(f"{key}.{key_of_kind['name']}", f"{found}; accepted by the {engine} engine: none")
     if traffic.get("mark"):
-        accepted = f"accepted by the {engine} engine: 0, as a mark stays in the host that sets it"
-        raise UserError(f"{key}.mark", f"found {traffic['mark']}; {accepted}")
+        why = f"accepted by the {engine} engine: 0, as a mark stays in the host that sets it"
+        raise UserError(f"{key}.mark", f"found {traffic['mark']}; {why}")
     opens = kinds()[traffic["kind"]].is_tcp and traffic["kind"] != BULK
     if "port" in traffic and (opens or traffic.get("direction") == "up" or traffic["port"] >= LISTENING):
-        accepted = f'one below {LISTENING} of {quoted(BULK)} or datagrams that go "down", where the server sends first'
-        raise UserError(f"{key}.port", f"found {traffic['port']}; accepted by the {engine} engine: {accepted}")
+        ports = f'one below {LISTENING} of {quoted(BULK)} or datagrams that go "down", where the server sends first'
+        raise UserError(f"{key}.port", f"found {traffic['port']}; accepted by the {engine} engine: {ports}")
     if traffic.get("ecn") == "accecn" and release not in ACCECN:
         has_it = f"--kernel {ACCECN[0]}, or " if engine == "kernel" else ""
         found = f'found "accecn", which Linux has had since 7.0; accepted by the {engine} engine: {has_it}false, true'
