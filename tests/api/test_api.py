@@ -78,7 +78,15 @@ def test_no_module_has_the_name_of_a_function() -> None:
     """Importing a module binds its name in the package, so the module would replace the function."""
     assert not gq._FROM.keys() & {path.stem for path in PACKAGE.iterdir()}
     assert inspect.isfunction(gq.run)
-    assert list(inspect.signature(gq.run).parameters) == ["scenario", "engine", "kernel", "threads", "progress", "sets"]
+    assert list(inspect.signature(gq.run).parameters) == [
+        "scenario",
+        "engine",
+        "kernel",
+        "machine",
+        "threads",
+        "progress",
+        "sets",
+    ]
     help_text = pydoc.render_doc(gq.run, renderer=pydoc.plaintext)
     assert "run(scenario: " in help_text, "the arguments"
     assert "seed: " in help_text, "and what they are"
