@@ -4,7 +4,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from goodqueue.errors import Place, UserError
-from goodqueue.files import inputs
 
 OPTIONAL = ("matplotlib", "pyarrow", "pandas", "distributed", "optuna", "SALib")
 """Each by the name with which it is imported and installed."""
@@ -36,6 +35,8 @@ def _check_settings() -> None:
     """Raise UserError for a ``matplotlibrc`` in the working folder that matplotlib could not read, or not to an end."""
     path = Path(SETTINGS)
     if path.exists() and not path.is_dir():
+        from goodqueue.files import inputs  # imports tomllib, which --help does not need
+
         inputs.read_text(path, inputs.MIB, "matplotlib's settings, or no such file", pipes=False)
 
 

@@ -51,7 +51,7 @@ TABLE = [
     ("run ok.toml --seed -1", '--seed: found "-1"; accepted: a whole number from 0'),
     ("run ok.toml --engine gateway", '--engine: found "gateway"; accepted: sim, kernel'),
     ("run ok.toml --engine moon", '--engine: found "moon"; accepted: sim'),
-    ("run ok.toml --sed 1", 'run: found option "--sed"; accepted: --engine, --kernel, --seed'),
+    ("run ok.toml --sed 1", 'run: found option "--sed"; accepted: --engine, --kernel, --machine, --seed'),
     ("run ok.toml --seed", "'--seed' requires an argument"),
     ("run ok.toml more", "run: got unexpected extra argument"),
     ("run", "run: missing argument 'SCENARIO.toml'"),

@@ -320,7 +320,7 @@ def flent(tmp_path: Path, **changes: Any) -> str:
     [
         ({"metadata": {"SERIES_META": []}}, None),
         ({"metadata": {"SERIES_META": [1]}}, r"metadata: SERIES_META: found \[1\]; accepted: a table by name"),
-        ({"metadata": {"TITLE": {"x": 1}}}, r"metadata: TITLE: found .*; accepted: text"),
+        ({"metadata": {"TITLE": {"x": 1}}}, None),
         ({"metadata": {"STEP_SIZE": 10**400}}, "metadata: STEP_SIZE: found 1000"),
         ({"metadata": {"STEP_SIZE": -1}}, "metadata: STEP_SIZE: found -1"),
         ({"metadata": {"STEP_SIZE": 1e-308}}, "metadata: STEP_SIZE: found 1e-308"),

@@ -57,7 +57,7 @@ WORDS = {
     "street.toml": "a file of the guide; test_site.py runs it",
     "office.tmix": "needs a capture; test_tmix.py",
     "shop.har": "needs a page that a browser saved; test_har.py",
-    "home.toml": "needs a router's settings; test_settings.py",
+    "home.toml": "needs a router's settings; test_router_settings.py",
     **dict.fromkeys(("case.toml", "users.toml", "link.toml", "one-flow.toml"), "a scenario of the reader's"),
 }
 """Words of commands that do not run here, with the reason."""

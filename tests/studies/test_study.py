@@ -269,7 +269,10 @@ def test_a_report_is_written_whole(mine: Path, tmp_path: Path, goodqueue: Comman
         ("yield 7", "figures() gave a value of type int; accepted: Drawn"),
         ("return 7", "figures() raised TypeError: 'int' object is not iterable"),
         ("yield Drawn('x', 'X', '', None)", "figures() gave a figure of type NoneType; accepted: Figure"),
-        ("yield Drawn('no/where', 'X', '', new_figure(2))", 'figure "no/where" cannot be drawn: FileNotFoundError'),
+        (
+            "yield Drawn('no/where', 'X', '', new_figure(2))",
+            'figures() raised ValueError: Drawn: name: found "no/where"',
+        ),
     ],
 )
 def test_broken_figures_lose_no_results(mine: Path, tmp_path: Path, goodqueue: Command, body: str, want: str) -> None:

@@ -23,7 +23,7 @@ def claim(kind: str = "less_than", **more: Any) -> Claim:
 def cell(algorithm: str, *runs: float, metric: Metric = DELAY, **at: Any) -> Measured:
     number = measuring.over_seeds(metric, runs)
     there = Cell(experiment("k/s", delay=metric), "k/s", algorithm, at)
-    return Measured(there, tuple(range(len(runs))), "", {"delay": number}, ())
+    return Measured(there, tuple(range(len(runs))), "", {"delay": number}, None, ())
 
 
 def judged(
