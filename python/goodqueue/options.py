@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.errors import Option, Part, UserError, quoted, worded
-from goodqueue.files import inputs
 
 MOST = 2**63 - 1
 """The largest whole number of an option."""
@@ -71,6 +70,8 @@ def whole(option: Option, value: Any, least: int, most: int = MOST) -> int:
 
 def number(option: Option, value: Any) -> float:
     """Return ``value``, a number or its text. Raises UserError."""
+    from goodqueue.files import inputs
+
     try:
         return inputs.number(value) if isinstance(value, str) else float(value)
     except (TypeError, ValueError):
@@ -84,6 +85,8 @@ def whole_from(least: int, most: int = MOST) -> Read:
 
 def bdps(option: Option, value: Any) -> dict[str, float]:
     """Return the scenario's ``buffer`` for ``2bdp``, ``0.5bdp`` or a number. Raises UserError."""
+    from goodqueue.files import inputs
+
     try:
         bdp = inputs.number(str(value).strip().lower().removesuffix("bdp").strip())
     except ValueError:
