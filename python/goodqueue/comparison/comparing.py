@@ -70,7 +70,7 @@ class Comparison:
     def moving_s(self) -> dict[str, float]:
         """The lines whose start shows for more than half of the run, with the time for which it shows."""
         whole_s = seconds(self.scenario["duration"])
-        return {line: after for line, after in self.settled_s.items() if after > whole_s / 2}
+        return {line: after for line, after in self.settled_s.items() if steady.Start(after, whole_s).is_most}
 
     @property
     def reference(self) -> str:

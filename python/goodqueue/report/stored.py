@@ -54,9 +54,8 @@ def page(paths: Sequence[str], command: str, progress: Progress = lambda _: None
     for index, maker in enumerate(makers):
         page_sections.append(maker(f"s{index + 1}"))
         progress((index + 1) / len(makers))
-    missing = [Section("Figures", without_figures())]  # a section without parts is not shown
     below = [
-        *missing,
+        Section("Figures", without_figures()),  # a section without parts is not shown
         Section("What the numbers mean", [Terms(STORED)]),
         Section("Do it again", [Code(command, wraps=True)]),
     ]
