@@ -135,12 +135,12 @@ macro_rules! qdiscs {
                 &mut self,
                 now: Instant,
                 packet: $P,
-                queue: u16,
+                classid: Option<crate::tree::Id>,
                 owner: &mut O,
             ) -> Option<Enqueued> {
                 match self {
-                    $($(#[$only])? Self::$variant(live) => live.qdisc.enqueue_into(now, packet, queue, owner),)+
-                    $($(#[$outer_only])? Self::$outer(outer) => outer.enqueue_into(now, packet, queue, owner),)+
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.enqueue_into(now, packet, classid, owner),)+
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.enqueue_into(now, packet, classid, owner),)+
                 }
             }
             #[inline]

@@ -219,13 +219,7 @@ impl Plan {
         let mut notes: Vec<String> =
             self.filters().into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
         for own in self.qdiscs.values().filter(|own| !own.filters.is_empty()) {
-            if let What::Leaf { .. } = own.what {
-                let name = own.name();
-                notes.push(format!(
-                    "{name} {} drops packets that no filter of its own matches, as in Linux",
-                    own.handle
-                ));
-            }
+            notes.extend(own.note_on_filters());
         }
         notes.extend(self.skipped.iter().cloned());
         notes

@@ -30,12 +30,6 @@ impl Plan {
         if own.parent != Id::ROOT && own.stab.is_some() {
             return Err(format!("found stab at {handle}; accepted: stab only at the root"));
         }
-        if matches!(name, "cake" | "sfb") && !own.filters.is_empty() {
-            return Err(format!(
-                "found a filter at {name} {handle}; accepted: filters at fq_codel and sfq, as those of {name} are not \
-                 simulated"
-            ));
-        }
         match &own.what {
             What::Scheduler { own: Scheduler::Hfsc { .. } | Scheduler::Drr, classes }
                 if classes.is_empty() =>
