@@ -22,7 +22,7 @@ from goodqueue.engines.releases import RELEASES
 from goodqueue.errors import UserError
 from goodqueue.files import inputs
 from goodqueue.record import Record, Scenario
-from goodqueue.scenario import paths, seconds
+from goodqueue.scenario import seconds
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -105,7 +105,6 @@ def of_file(file: Path, release: str, longest: str) -> Scenario:
         asked = {"traffic": OF_A_PAGE} | (inputs.toml(block[1]) if block else {})
     else:
         asked = scenario.load(file)
-    paths.rebase(asked, file.parent)
     asked = REST | ({} if {"subscriber", "isp"} & set(asked) else {"traffic": BULK}) | asked
     end = seconds(asked["warmup"]) + seconds(longest)
     if end < seconds(asked["duration"]):

@@ -13,6 +13,7 @@ mod groups;
 mod head;
 mod limits;
 mod qdiscs;
+mod queues;
 mod read;
 pub(super) mod refusal;
 mod shown;
@@ -35,6 +36,7 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use head::{Object, Verb};
+use queues::OtherQueues;
 
 type Read<T> = Result<T, String>;
 
@@ -176,8 +178,9 @@ impl Plan {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let mut plan = Self::default();
+        let mut others = OtherQueues::default();
         let notes = shell::carry_out(text, &mut |words| {
-            if device.is_some_and(|device| !is_of(words, device)) {
+            if device.is_some_and(|device| !is_of(words, device)) || others.take(&plan, words) {
                 return Ok(());
             }
             match plan.apply(words) {
@@ -186,6 +189,7 @@ impl Plan {
             }
         });
         plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
+        plan.skipped.extend(others.note());
         plan.check()?;
         plan.give_fifos().map_err(Error)?;
         Ok(plan)

@@ -225,6 +225,20 @@ fn a_filter_sorts_into_the_queues_of_a_discipline() {
     }
 }
 
+/// LibreQoS gives each transmit queue of a card a tree. A link here has one, so that the second one's commands do nothing.
+#[test]
+fn the_queues_of_mq_that_are_not_here_are_skipped() {
+    let batch = "qdisc replace dev e root handle 7FFF: mq
+        qdisc add dev e parent 7FFF:0x1 handle 0x1: htb default 2
+        class add dev e parent 0x1: classid 0x1:2 htb rate 25mbit
+        qdisc add dev e parent 7FFF:0x2 handle 0x2: htb default 2
+        class add dev e parent 0x2: classid 0x2:2 htb rate 25mbit
+        qdisc add dev e parent 0x2:2 cake diffserv4";
+    let plan = Plan::read(batch).unwrap();
+    let note = "a link here has one transmit queue, so 3 commands of mq's other queues did nothing";
+    assert_eq!((plan.notes(), plan.to_string().matches("dev e").count()), (alloc::vec![note.to_string()], 3));
+}
+
 fn drain(qdisc: &mut AnyQdisc<Plain>, owner: &mut Noted) -> Vec<(u64, u64)> {
     let (mut now, mut left) = (Instant::ZERO, Vec::new());
     while qdisc.backlog().packets > 0 {
