@@ -106,7 +106,7 @@ def by_programs(head: str) -> dict[str, Any]:
         file.write_text(head, encoding="utf-8")
         out = [Path(place) / f"{port}.json" for port in PORTS]
         ask = " ".join(
-            f"iperf3 -c server -p {port} -t 10 -O 1 -J {more} >{file} &"
+            f"iperf3 -c server -p {port} -C cubic -t 10 -O 1 -J {more} >{file} &"
             for port, more, file in zip(PORTS, words, out, strict=True)
         )
         command = [sys.executable, "-m", "goodqueue", "link", str(file), "--record", str(record)]
