@@ -137,7 +137,12 @@ def page(results: dict[str, Any]) -> Iterator[str]:
             if "refused" not in found:
                 numbers = [*(f"{rate:.2f}" for rate in found["mbps"]), *(f"{delay:.1f}" for delay in found["delay_ms"])]
                 yield f"| {name} | {ran} | {' | '.join(numbers)} |"
-    refused = [(name, engine, found["refused"]) for name in CASES for engine, found in results.get(name, {}).items() if "refused" in found]
+    refused = [
+        (name, engine, found["refused"])
+        for name in CASES
+        for engine, found in results.get(name, {}).items()
+        if "refused" in found
+    ]
     if refused:
         yield from ("", "Not run:", "")
         yield from (f"- {name}, {engine}: {why}" for name, engine, why in refused)
