@@ -1,4 +1,4 @@
-"""Runs scripts of other projects in the simulator, in `goodqueue link` and on Linux, and writes their shares and delays.
+"""Runs scripts of other projects in the simulator, in `goodqueue link` and on Linux. Writes shares and delays.
 
 ``.venv/bin/python -m experiments.foreign_scripts FOLDER [NAME ...] [--engine ENGINE ...]`` needs the scripts in FOLDER,
 under the names of `CASES`: the page docs/results/foreign-scripts.md says how each is made. Only numbers are kept, in

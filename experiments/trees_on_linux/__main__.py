@@ -84,10 +84,10 @@ def outcome(file: Path, engine: str, seeds: int, longest: str) -> dict[str, Any]
     except UserError as error:
         return {"refused": str(error).replace(str(ROOT.parent), "..")}
     by_group: dict[str, dict[str, list[float]]] = {}
-    for engine, records in by_engine.items():
+    for kind, records in by_engine.items():
         for record in records:
             for group, goodput in goodputs(record):
-                by_group.setdefault(group, {}).setdefault(engine, []).append(goodput)
+                by_group.setdefault(group, {}).setdefault(kind, []).append(goodput)
     kernel = by_engine["kernel"][0]["kernel"]
     return {
         "linux": kernel["release"].split()[0],
