@@ -137,9 +137,9 @@ pub trait Qdisc<P> {
     /// Offers `packet`. This packet and others may be handed to [`Owner::dropped`] before the call returns.
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued;
 
-    /// Offers `packet`, for which the discipline's own filters say `classid`, or nothing if none of them matches. `None`:
-    /// Linux drops the packet, and tells the class above that it was taken (`__NET_XMIT_BYPASS`). A discipline without
-    /// filters does what it does without them.
+    /// Offers `packet`, for which the discipline's own filters say `classid`, or nothing if none of them matches.
+    /// `None`: Linux drops the packet, and tells the class above that it was taken (`__NET_XMIT_BYPASS`). A discipline
+    /// without filters does what it does without them.
     #[cfg(feature = "complete")]
     fn enqueue_into<O: Owner<P>>(
         &mut self,

@@ -225,7 +225,7 @@ fn a_filter_sorts_into_the_queues_of_a_discipline() {
     }
 }
 
-/// LibreQoS gives each transmit queue of a card a tree. A link here has one, so that the second one's commands do nothing.
+/// LibreQoS gives each transmit queue of a card a tree. A link here has one, so the commands of the second do nothing.
 #[test]
 fn the_queues_of_mq_that_are_not_here_are_skipped() {
     let batch = "qdisc replace dev e root handle 7FFF: mq

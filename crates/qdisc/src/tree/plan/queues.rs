@@ -1,7 +1,7 @@
 //! Transmit queues that a link here does not have.
 //!
-//! A script for a card with several queues gives each of them a discipline below `mq`, as LibreQoS does. A link here has
-//! one queue. So the commands of other queues do nothing, as those of `tc -force -batch` do on a card with one queue.
+//! A script for a card with several queues gives each of them a discipline below `mq`, as LibreQoS does. A link here
+//! has one queue. So the commands of other queues do nothing, as those of `tc -force -batch` do on a card with one.
 
 use super::{Id, Plan};
 use alloc::collections::BTreeSet;
