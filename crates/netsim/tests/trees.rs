@@ -96,55 +96,6 @@ fn filters_see_the_ports_and_marks_of_flows() {
     }
 }
 
-/// Bulk flows of the ports 80 and on share `cake` as filters say. Each number is the goodput of the flows of one queue
-/// on Linux 6.1.192 (`goodqueue run FILE --engine kernel --kernel 6.1 --machine process`, 2026-11-29).
-#[test]
-fn filters_at_cake_share_as_on_linux() {
-    let all = "prio 9 matchall flowid";
-    let of = |port: u32, class: &str| format!("prio 1 u32 match ip sport {port} 0xffff flowid {class}");
-    type Shares<'a> = &'a [(&'a [usize], f64)];
-    let cases: [(&str, Vec<String>, Shares<'_>); 6] = [
-        // The minor number is the flow.
-        ("flows", vec![of(80, ":5"), of(81, ":5")], &[(&[0, 1], 9.61), (&[2], 9.51)]),
-        // The major number is the host.
-        (
-            "dual-dsthost",
-            vec![of(80, "1:0"), format!("{all} 2:0")],
-            &[(&[0], 9.41), (&[1], 3.26), (&[2], 3.23), (&[3], 3.24)],
-        ),
-        (
-            "dual-dsthost",
-            vec![of(80, "1:1"), of(81, "1:2"), of(82, "2:3"), of(83, "1:4")],
-            &[(&[0], 3.21), (&[1], 3.31), (&[2], 9.25), (&[3], 3.35)],
-        ),
-        // 1024 is the last number that counts.
-        (
-            "flows",
-            vec![of(80, "1:401"), of(81, "401:401"), format!("{all} :400")],
-            &[(&[0], 6.39), (&[1], 6.38), (&[2, 3], 6.37)],
-        ),
-        // Source and destination have the same number, and so all hosts have the same queue.
-        ("hosts", vec![of(80, "1:0"), format!("{all} 2:0")], &[(&[0, 1, 2, 3], 19.14)]),
-        // The minor number counts without flows, too.
-        ("srchost", vec![of(80, ":1"), format!("{all} :2")], &[(&[0], 4.79), (&[1, 2, 3], 14.35)]),
-    ];
-    for (isolation, filters, shares) in cases {
-        let flows = shares.iter().map(|(flows, _)| flows.len()).sum::<usize>();
-        let mut tc = vec![format!("tc qdisc add dev eth0 root handle 1: cake besteffort {isolation}")];
-        tc.extend(filters.iter().map(|words| format!("tc filter add dev eth0 parent 1: protocol ip {words}")));
-        let traffic: Vec<Value> = (80..80 + flows).map(|port| json!({"kind": "bulk", "port": port})).collect();
-        let mut scenario = access_link(&json!(traffic));
-        scenario["bottleneck"] = json!({"rate": "20mbit", "up": {"qdisc": "pfifo"}, "tc": tc});
-        scenario["path"] = json!({"rtt": "20ms"});
-        (scenario["duration"], scenario["warmup"]) = (json!("12s"), json!("2s"));
-        let record = run(&scenario);
-        for (flows, of_linux) in shares {
-            let goodput: f64 = flows.iter().map(|flow| record.flows[*flow].goodput_mbps).sum();
-            assert!((goodput / of_linux - 1.0).abs() < 0.05, "{isolation} {filters:?}: {goodput}, {of_linux}");
-        }
-    }
-}
-
 /// What no packet of the scenario can match has a note.
 #[test]
 fn a_filter_that_no_packet_matches_has_a_note() {
