@@ -33,8 +33,6 @@ def of(port: int, classid: str) -> str:
 def test_filters_choose_flows_and_hosts(
     isolation: str, filters: list[str], shares: dict[tuple[int, ...], float]
 ) -> None:
-    isolation: str, filters: list[str], shares: dict[tuple[int, ...], float]
-) -> None:
     """Each number is the goodput of the flows of one queue on Linux 6.1.192 in user mode (2026-11-29)."""
     user = {"host": "one"} if isolation == "dsthost" else {}
     count = sum(map(len, shares))
