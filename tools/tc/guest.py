@@ -16,7 +16,8 @@ MARK = "mark-of-the-end"
 """A command that `tc` does not know: what it says of it stands behind what it says of the command before."""
 
 
-TC, IP = (shutil.which(name) or name for name in ("tc", "ip"))
+TC = shutil.which("tc") or "tc"
+IP = [shutil.which("ip")] if shutil.which("ip") else ["busybox", "ip"]
 
 
 def carry_out(device: str, commands: list[str]) -> tuple[int, list[str], str]:
@@ -58,11 +59,19 @@ def filters(device: str, state: str) -> list[str]:
     return [f"[{place}] {line}" for place, text in zip(places, shown, strict=False) for line in text.splitlines()]
 
 
+def make(device: str) -> None:
+    """Make a device that queues, as an Ethernet device does, if there is none."""
+    if not pathlib.Path("/sys/class/net", device).exists():
+        subprocess.run([*IP, "link", "add", device, "type", "ifb"], check=True)
+        pathlib.Path("/sys/class/net", device, "tx_queue_len").write_text("1000")
+    for name in ("lo", device):
+        subprocess.run([*IP, "link", "set", name, "up"], check=True)
+
+
 def main() -> None:
     """Carry out all scripts."""
     device, scripts, answers = sys.argv[1:]
-    for name in ("lo", device):
-        subprocess.run([IP, "link", "set", name, "up"], check=True)
+    make(device)
     jobs = json.loads(pathlib.Path(scripts).read_text(encoding="utf-8"))
     part = pathlib.Path(answers + ".part")
     with part.open("w", encoding="utf-8") as file:
