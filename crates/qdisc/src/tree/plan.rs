@@ -8,6 +8,7 @@ mod altered;
 mod change;
 mod classes;
 mod filters;
+mod foreign;
 mod grafted;
 mod groups;
 mod head;
@@ -34,6 +35,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use goodqueue_units::Release;
 use head::{Object, Verb};
 
 type Read<T> = Result<T, String>;
@@ -59,6 +61,8 @@ pub struct Plan {
     automatic: u16,
     /// Sentences on what was skipped in the script.
     skipped: Vec<String>,
+    /// The release of Linux whose rules these are.
+    release: Release,
     /// Equal leaves share their parameters.
     leaves: BTreeMap<String, Arc<Args>>,
 }
@@ -74,6 +78,8 @@ pub(super) struct Qdisc {
     stab: Option<Args>,
     /// The qdisc of the root class of `hfsc`, which no packet reaches.
     of_root_class: Option<usize>,
+    /// The classes of `drr` that a command without `classid` made: 0:0, which no command and no packet finds.
+    nameless: Vec<Class>,
     pub(super) what: What,
     /// The filters, by the class that has them (0: the qdisc itself) and by preference.
     pub(super) filters: BTreeMap<(u16, u32), Group>,
@@ -114,6 +120,8 @@ pub(super) struct Node {
     pub(super) qdisc: Option<usize>,
     /// In which order the classes were made.
     order: usize,
+    /// Words of another kind that gave it what words of its own kind cannot say.
+    words: Option<String>,
 }
 
 /// Filters of one preference, which have a protocol and a kind in common (`tcf_proto`).

@@ -5,6 +5,7 @@
 //! only what the command names in `hfsc`, `drr` and `ets`.
 
 use super::change::Set;
+use super::foreign::{Asked, has_hidden_limit};
 use super::qdiscs::bands;
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, FRAME, Id, Inside, Node, Plan, Read, What};
@@ -149,7 +150,7 @@ impl Plan {
         &mut self,
         place: usize,
         (id, parent): (Id, Id),
-        asked: Class,
+        Asked { own: asked, words }: Asked,
     ) -> Read<Effect> {
         let device = self.device.clone();
         let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
@@ -168,16 +169,19 @@ impl Plan {
             refuse_if(is_elsewhere && own.name() == "hfsc", || {
                 by_linux(&format!("parent {parent} of class {id}"), &format!("{above}, where it is"), INVALID)
             })?;
-            set_class(node, own, id, asked)
+            let set = set_class(node, own, id, asked);
+            if has_hidden_limit(&node.own) && !words.starts_with("hfsc") {
+                node.words = Some(words.clone());
+            }
+            (set, words)
         };
         Ok(Effect::Set(place, set, format!("class change dev {device} classid {id} {written}")))
     }
 }
 
-/// Sets what a command says of a class, and returns it with the command's words.
-fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> (Option<Set>, String) {
-    let written = asked.words();
-    let set = match (&mut node.own, asked, own) {
+/// Sets what a command says of a class, and returns it.
+fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> Option<Set> {
+    match (&mut node.own, asked, own) {
         (Class::Hfsc(curves), Class::Hfsc(asked), _) => {
             for (curve, asked) in curves.iter_mut().zip(asked) {
                 *curve = asked.or(*curve);
@@ -193,8 +197,7 @@ fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> (Option<
             Some(Set::Htb { id, args: asked, r2q: *r2q })
         }
         _ => None,
-    };
-    (set, written)
+    }
 }
 
 impl Scheduler {

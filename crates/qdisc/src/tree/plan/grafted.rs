@@ -148,7 +148,17 @@ impl Plan {
         let filters = BTreeMap::new();
         self.qdiscs.insert(
             place,
-            Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, last_table: 0 },
+            Qdisc {
+                handle,
+                parent,
+                depth,
+                stab,
+                of_root_class: None,
+                nameless: Vec::new(),
+                what,
+                filters,
+                last_table: 0,
+            },
         );
         self.majors.insert(handle.major(), place);
         place

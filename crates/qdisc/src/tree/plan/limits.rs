@@ -2,6 +2,7 @@
 
 use super::{Id, Inside, Plan, Read, What};
 use crate::param::{Args, Error};
+use crate::tree::chain::Target;
 use crate::tree::params::{Scheduler, TXQUEUELEN, txqueuelen};
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -34,6 +35,15 @@ impl Plan {
             return Err(format!(
                 "found a filter at {name} {handle}; accepted: filters at fq_codel and sfq, as those of {name} are not \
                  simulated"
+            ));
+        }
+        let targets = own.filters.values().flat_map(|group| group.filters.values());
+        if !own.nameless.is_empty()
+            && targets.into_iter().any(|filter| filter.rule.target == Target::Class(Id::NONE))
+        {
+            return Err(format!(
+                "found a filter to the class 0:0 of {name} {handle}, which a command without classid has made; \
+                 accepted: classid, as that class is not simulated"
             ));
         }
         match &own.what {

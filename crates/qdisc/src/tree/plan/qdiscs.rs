@@ -219,7 +219,7 @@ impl Plan {
 
 /// Returns the classes of a discipline with this many bands.
 pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
-    let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
+    let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order, words: None };
     (1..=count).map(move |minor| (minor, band(minor.into())))
 }
 

@@ -21,6 +21,7 @@ pub(super) fn refuse_if(holds: bool, refusal: impl FnOnce() -> String) -> Read<(
 
 /// The words for the numbers of errors to which Linux adds none of its own.
 pub(super) const INVALID: &str = "Invalid argument";
+pub(super) const TOO_SHORT: &str = "Numerical result out of range";
 pub(super) const EXISTS: &str = "File exists";
 pub(super) const NO_ENTRY: &str = "No such file or directory";
 pub(super) const BUSY: &str = "Device or resource busy";

@@ -77,6 +77,9 @@ impl Plan {
             to.push(format!("qdisc add dev {device} parent {one} handle fff0: pfifo"));
             to.push(format!("qdisc del dev {device} parent {one}"));
         }
+        for class in &own.nameless {
+            to.push(format!("class add dev {device} parent {handle} {}", class.words()));
+        }
         let mut below = own.children();
         if let What::Scheduler { classes, .. } = &own.what {
             let mut classes: Vec<(&u16, &Node)> = classes.iter().collect();
@@ -91,7 +94,9 @@ impl Plan {
                     (parent, _) => format!("parent {}", Id::of(handle.major(), parent.unwrap_or(0))),
                 };
                 let id = Id::of(handle.major(), *minor);
-                to.push(format!("class add dev {device} {parent} classid {id} {}", node.own.words()));
+                let (words, more) = node.words();
+                to.push(format!("class add dev {device} {parent} classid {id} {words}"));
+                to.extend(more.map(|words| format!("class change dev {device} classid {id} {words}")));
                 // A class of hfsc has its qdisc before it has children.
                 if let (true, Some(at)) = (node.level > 0, node.qdisc) {
                     below.retain(|other| *other != at);
