@@ -31,6 +31,9 @@ impl Possible {
         words[PROTOCOLS] = u32::from(IP) << 16 | u32::from(header.protocol) << 8;
         (words[PORTS], words[MARK]) = (header.ports, mark);
         (open[5], open[PORTS]) = (open_ports, if header.ports == 0 { 0 } else { open_ports });
+        if header.protocol == 6 {
+            open[8] = 0xffff_0000; // the data offset, and the flags
+        }
         if header.protocol == 1 {
             open[5] |= 0xffff; // ICMP's checksum
         }
