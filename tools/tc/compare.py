@@ -1,5 +1,7 @@
 """Puts random scripts of `tc` commands on Linux beside the model of a device (`crates/qdisc/src/tree/plan`).
 
+`--release` says of which Linux: 6.1, 6.12 or 7.3.
+
 - `compare.py scripts FIRST COUNT JOB` writes the scripts of these seeds to JOB.scripts.
 - `compare.py refusals JOB` writes those of `refusals.txt` instead, which have each refusal that this program quotes.
 - `compare.py ours JOB` carries them out here (JOB.ours). It writes JOB.in: each script, and behind it the commands that
@@ -114,10 +116,10 @@ def words(said: str) -> str:
     return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE): ", "", first).strip()
 
 
-def ours(job: str) -> None:
+def ours(job: str, release: str) -> None:
     """Carry out the scripts here, and write what Linux is to carry out."""
     text = pathlib.Path(job + ".scripts").read_text()
-    done = subprocess.run([MODEL], input=text, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([MODEL, release], input=text, capture_output=True, text=True, check=True).stdout
     pathlib.Path(job + ".ours").write_text(done)
     both = zip(json.loads(text), (json.loads(line)["state"] for line in done.splitlines()), strict=True)
     pathlib.Path(job + ".in").write_text(json.dumps([one for pair in both for one in pair]))
@@ -163,20 +165,22 @@ def main() -> None:
     parser.add_argument("what", choices=("scripts", "refusals", "ours", "golden", "verdicts"))
     parser.add_argument("arguments", nargs="+")
     parser.add_argument("--show")
+    parser.add_argument("--release", default="6.1")
     parser.add_argument("--most", type=int, default=3)
     options = parser.parse_args()
     if options.what == "scripts":
         from scripts import script
 
         first, count, job = int(options.arguments[0]), int(options.arguments[1]), options.arguments[2]
-        pathlib.Path(job + ".scripts").write_text(json.dumps([script(seed) for seed in range(first, first + count)]))
+        made = [script(seed, options.release) for seed in range(first, first + count)]
+        pathlib.Path(job + ".scripts").write_text(json.dumps(made))
     elif options.what == "refusals":
         text = pathlib.Path(__file__).with_name("refusals.txt").read_text()
         pathlib.Path(options.arguments[0] + ".scripts").write_text(json.dumps(listed(text)))
     elif options.what == "golden":
         golden(options.arguments[0], options.arguments[1:], options.most)
     elif options.what == "ours":
-        ours(options.arguments[0])
+        ours(options.arguments[0], options.release)
     else:
         columns: collections.Counter[str] = collections.Counter()
         kinds: collections.Counter[tuple[str, str]] = collections.Counter()

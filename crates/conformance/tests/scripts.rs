@@ -3,6 +3,7 @@
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::tree::{Tried, tried};
 use goodqueue_qdisc::{AnyQdisc, Link, Rate};
+use goodqueue_units::Release;
 use std::collections::BTreeSet;
 
 const TABLE: &str = include_str!("../../../golden/scripts/linux-6.1.txt");
@@ -20,7 +21,8 @@ fn differences(script: &str) -> Vec<String> {
     let rows: Vec<(&str, &str)> =
         commands.iter().map(|line| line.split_once('\t').unwrap_or((line, ""))).collect();
     let build = |args: &_| AnyQdisc::<Plain>::build(args, &LINK).map(drop);
-    let Tried { said, state: own, .. } = tried(rows.iter().map(|(command, _)| *command), build);
+    let Tried { said, state: own, .. } =
+        tried(rows.iter().map(|(command, _)| *command), Release::Linux6_1, build);
     let mut found = Vec::new();
     for ((command, linux), said) in rows.iter().zip(&said) {
         match said {

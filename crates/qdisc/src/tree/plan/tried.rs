@@ -8,6 +8,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
+use goodqueue_units::Release;
 
 /// What became of commands.
 #[derive(Clone, Debug)]
@@ -20,13 +21,14 @@ pub struct Tried {
     pub limit: Option<String>,
 }
 
-/// Carries out `commands`, each without `tc` in front. `build` makes a discipline, or refuses its parameters.
+/// Carries out `commands`, each without `tc` in front, as Linux of `release` does. `build` makes a discipline, or refuses its parameters.
 #[must_use]
 pub fn tried<'a>(
     commands: impl Iterator<Item = &'a str>,
+    release: Release,
     build: impl Fn(&Args) -> Result<(), crate::param::Error>,
 ) -> Tried {
-    let mut plan = Plan::default();
+    let mut plan = Plan { release, ..Plan::default() };
     let mut said = Vec::new();
     for command in commands {
         let words: Vec<String> = command.split_whitespace().map(ToString::to_string).collect();
