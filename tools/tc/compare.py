@@ -62,7 +62,7 @@ def brief(said: str | None) -> str:
     lines = [
         line
         for line in (said or "").splitlines()
-        if not re.match(r"Command failed|We have an error|Usage|RED: set|\t", line)
+        if not re.match(r"Command failed|We have an error|Usage|RED: set|tc_red_eval|\t", line)
     ]
     text = " / ".join(lines)
     text = re.search(r"\((?:Linux|tc): .*\)$", text)[0] if re.search(r"\((?:Linux|tc): .*\)$", text) else text
@@ -112,8 +112,8 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
 
 def words(said: str) -> str:
     """Return the words of `tc` or Linux within what was said."""
-    first = next((line for line in said.splitlines() if line and not line.startswith("RED: set")), "")
-    return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE): ", "", first).strip()
+    first = next((line for line in said.splitlines() if line and not line.startswith(("RED: set", "tc_red_eval"))), "")
+    return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE|SFQ): ", "", first).strip()
 
 
 def ours(job: str, release: str) -> None:
