@@ -52,7 +52,8 @@ def state(lines: list[str], first: int) -> list[str]:
             filters.append(f"{place}] {rest}")
         else:
             qdiscs.append(text)
-    if any(line.startswith("qdisc sfb") for line in qdiscs):  # Linux ends its list of classes at the first `sfb`
+    # Linux ends its list of classes at the first `sfb`, and at a `netem` without a qdisc inside.
+    if any(line.startswith(("qdisc sfb", "qdisc netem")) for line in qdiscs):
         qdiscs = [line for line in qdiscs if not line.startswith("class")]
     return sorted(qdiscs) + sorted(filters, key=lambda line: line.partition("]")[0])
 

@@ -1,6 +1,6 @@
-"""What Linux makes of scripts of `tc` commands: runs as root in a machine of its own, with a device that queues.
+"""What Linux makes of scripts of `tc` commands: runs as root in a machine of its own, on a device that queues.
 
-`python3 guest.py DEVICE IN OUT`: IN is a JSON list of scripts, each a list of commands without `tc` in front. Each
+`python3 guest.py IN OUT`: IN is a JSON list of scripts, each a list of commands without `tc` in front. Each
 script begins on a device without a qdisc and goes on after a refusal, as `tc -batch -force` does. For each script, OUT
 gets what was said of each command that was refused (an empty text: it was taken), and the device's state afterwards.
 """
@@ -62,20 +62,23 @@ def filters(device: str, state: str) -> list[str]:
 def make(device: str) -> None:
     """Make a device that queues, as an Ethernet device does, if there is none."""
     if not pathlib.Path("/sys/class/net", device).exists():
-        subprocess.run([*IP, "link", "add", device, "type", "ifb"], check=True)
-        pathlib.Path("/sys/class/net", device, "tx_queue_len").write_text("1000")
-    for name in ("lo", device):
-        subprocess.run([*IP, "link", "set", name, "up"], check=True)
+        from pyroute2 import IPRoute
+
+        with IPRoute() as route:
+            route.link("add", ifname=device, kind="ifb", num_tx_queues=4 if device == "eth1" else 1, txqlen=1000)
+    subprocess.run([*IP, "link", "set", device, "up"], check=True)
 
 
 def main() -> None:
     """Carry out all scripts."""
-    device, scripts, answers = sys.argv[1:]
-    make(device)
+    scripts, answers = sys.argv[1:]
+    for device in ("lo", "eth0", "eth1"):
+        make(device)
     jobs = json.loads(pathlib.Path(scripts).read_text(encoding="utf-8"))
     part = pathlib.Path(answers + ".part")
     with part.open("w", encoding="utf-8") as file:
         for commands in jobs:
+            device = next((name for name in re.findall(r"dev (\S+)", " ".join(commands[:1]))), "eth0")
             first, said, state = carry_out(device, commands)
             lines = state.splitlines()
             if any(command.startswith("filter") and not why for command, why in zip(commands, said, strict=True)):

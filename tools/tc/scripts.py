@@ -1,6 +1,7 @@
 """Random scripts of `tc` commands, as a seed says: right and wrong ones, of disciplines with classes and without.
 
-A script keeps a rough idea of the device, so that most commands hit something that is there.
+A script keeps a rough idea of the device, so that most commands hit something that is there. Scripts of `mq` and
+`cake_mq` are for `eth1`, which has several queues, and name the first.
 """
 
 import random
@@ -120,6 +121,7 @@ class Script:
         self.classes: list[tuple[int, int]] = []
         self.preferences: list[int] = []
         self.kinds = self.random.sample(SCHEDULERS, 2)
+        self.of_queues = ["mq", "cake_mq"] if release == "7.3" else ["mq"]
 
     def chance(self, of: float) -> bool:
         """Return whether something that happens this often happens now."""
@@ -155,6 +157,7 @@ class Script:
                 major for major, kind in self.handles.items() if kind in ("prio", "ets", "tbf", "red", "sfb", "netem")
             ]
             known += [(major, self.random.randint(1, 4)) for major in of_bands]
+            known += [(major, 1) for major, kind in self.handles.items() if kind in self.of_queues] * 3
         if known and self.chance(0.92):
             return self.random.choice(known)
         return self.some_major(), self.random.choice([0, 1, 2, 3, 0x10, 0x20])
@@ -410,8 +413,9 @@ class Script:
     def write(self) -> list[str]:
         """Return the commands, of which the first makes a root."""
         count = self.random.randint(3, 30)
-        if self.chance(0.95):
-            kind = self.random.choice(self.kinds)
+        has_queues = self.chance(0.04)
+        if has_queues or self.chance(0.95):
+            kind = self.random.choice(self.of_queues if has_queues else self.kinds)
             self.commands.append(
                 f"qdisc add {DEVICE} root handle 1: {kind} {'bands 3' if kind == 'ets' else ''}".strip()
             )
@@ -422,6 +426,8 @@ class Script:
                 continue
             makes = [self.qdisc] * 5 + [self.make_class] * 6 + [self.filter] * 4 + [self.delete] * 3
             self.commands.append(self.random.choice(makes)())
+        if has_queues:
+            return [command.replace(DEVICE, "dev eth1") for command in self.commands]
         return self.commands
 
 

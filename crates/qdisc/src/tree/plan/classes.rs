@@ -89,13 +89,14 @@ impl Plan {
     fn make_class(&mut self, place: usize, (id, parent): (Id, Id), asked: Option<Class>) -> Read<Effect> {
         self.refuse_kind(place, id)?;
         let Asked { own, words } = self.fitting(place, asked)?;
+        let too_deep = self.since_7_3("tree is too deep.", INVALID);
         let order = self.next_order();
         let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         let What::Scheduler { own: scheduler, classes } = &mut holder.what else {
             return Ok(Effect::Nothing);
         };
         let above = match scheduler {
-            Scheduler::Htb { .. } => above_htb(classes, id, parent)?,
+            Scheduler::Htb { .. } => above_htb(classes, id, parent, too_deep)?,
             Scheduler::Hfsc { .. } => {
                 let above = above_hfsc(classes, id, parent)?;
                 refuse_if(matches!(own, Class::Hfsc([None, None, _])), || {
@@ -141,13 +142,18 @@ impl Plan {
             }
             _ => return refused(&format!("a class of {}", own.name()), UNSUPPORTED),
         };
+        let in_use = match own.name() {
+            "htb" => self.since_7_3("HTB class in use.", BUSY),
+            "hfsc" => self.since_7_3("HFSC class in use.", BUSY),
+            _ => self.since_7_3("DRR class is in use.", BUSY),
+        };
         if is_inner {
             self.unbind_from(place, id);
-            return refused(&format!("a deletion of {id}, which has classes below it"), BUSY);
+            return refused(&format!("a deletion of {id}, which has classes below it"), in_use);
         }
         if self.is_bound(place, id) {
             self.unbind_from(place, id);
-            return refused(&format!("a deletion of {id}, to which a filter sorts"), BUSY);
+            return refused(&format!("a deletion of {id}, to which a filter sorts"), in_use);
         }
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         own.filters.retain(|(of, _), _| *of != id.minor() || *of == 0);
@@ -164,13 +170,13 @@ impl Plan {
 }
 
 /// Returns the class above a new one of `htb` (`htb_change_class`). A class whose parent is missing is a root class.
-fn above_htb(classes: &Classes, id: Id, parent: Id) -> Read<Option<u16>> {
+fn above_htb(classes: &Classes, id: Id, parent: Id, too_deep: &str) -> Read<Option<u16>> {
     refuse_if(id == Id::NONE, || by_linux("a class without classid", "classid, as 1:10", INVALID))?;
     let is_there = !matches!(parent, Id::ROOT | Id::NONE) && classes.contains_key(&parent.minor());
     let above = is_there.then(|| parent.minor());
     let level = level_above(classes, above.and_then(|minor| classes.get(&minor)));
     refuse_if(level.is_some_and(|level| level < 2), || {
-        by_linux(&format!("class {id} on level {}", LEVELS + 1), &format!("{LEVELS} levels"), INVALID)
+        by_linux(&format!("class {id} on level {}", LEVELS + 1), &format!("{LEVELS} levels"), too_deep)
     })?;
     Ok(above)
 }

@@ -19,6 +19,8 @@ use alloc::vec::Vec;
 const FIRST_AUTOMATIC: u32 = 0xc000;
 /// The first preference of which Linux thinks that it gave it itself.
 const AUTOMATIC: u32 = 0x8000;
+/// What Linux says of a preference that no filter has.
+const NO_FILTER: &str = "Filter with specified priority/protocol not found.";
 /// The first hash table of `u32`, and the first filter in one.
 pub(super) const FIRST_TABLE: u32 = 0x800;
 
@@ -49,14 +51,14 @@ impl Plan {
         }
         let (place, of) = self.block(head)?;
         let preference = self.preference(place, of, head.preference)?;
-        let order = self.next_order();
+        let (order, mismatch) = (self.next_order(), self.other_protocol());
         let handle =
             head.handle.map_or(Ok(0), |text| filter::handle(kind, text).map(|(handle, _)| handle))?;
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         let at = (of, preference);
         let is_new = !own.filters.contains_key(&at);
         match own.filters.get(&at) {
-            Some(group) => group.check(kind, number, preference)?,
+            Some(group) => group.check(kind, number, preference, mismatch)?,
             None => {
                 refuse_if(!verb.creates(), || missing(preference, number))?;
                 let common = match (kind, &read) {
@@ -137,10 +139,15 @@ impl Plan {
         let mut automatic = self.at(place).filters.range((of, AUTOMATIC)..=(of, u32::MAX));
         let next = automatic.next().map_or(FIRST_AUTOMATIC, |((_, first), _)| first - 1);
         refuse_if(next < AUTOMATIC, || {
-            let linux = "Filter with specified priority/protocol not found.";
+            let linux = self.since_7_3("Lowest ID from auto-alloc range already in use.", NO_FILTER);
             by_linux("a filter without prio beside one of 32768", "prio and a number", linux)
         })?;
         Ok(next)
+    }
+
+    /// Returns what Linux says of another protocol than that of the filters of a preference.
+    fn other_protocol(&self) -> &'static str {
+        self.since_7_3("Protocol mismatch for filter with specified priority.", NO_FILTER)
     }
 
     /// Carries out `tc filter delete`.
@@ -155,6 +162,7 @@ impl Plan {
             by_linux("a deletion without prio", "prio, or no protocol, handle and kind either", linux)
         })?;
         let (place, of) = self.block(head)?;
+        let mismatch = self.other_protocol();
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         if preference == 0 {
             own.filters.retain(|(class, _), _| *class != of);
@@ -166,11 +174,10 @@ impl Plan {
         })?;
         let tables = own.filters.values().filter(|group| group.kind == "u32").count();
         let Some(group) = own.filters.get_mut(&(of, preference)) else {
-            let linux = "Filter with specified priority/protocol not found.";
-            return Err(by_linux(&format!("prio {preference}"), "that of a filter above", linux));
+            return Err(by_linux(&format!("prio {preference}"), "that of a filter above", NO_FILTER));
         };
         if number != 0 {
-            group.check_protocol(number, preference)?;
+            group.check_protocol(number, preference, mismatch)?;
         }
         if let Some(kind) = head.kind {
             group.check_kind(kind, preference)?;

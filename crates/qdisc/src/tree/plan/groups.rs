@@ -11,17 +11,16 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Group {
-    pub(super) fn check(&self, kind: &str, number: u16, preference: u32) -> Read<()> {
+    pub(super) fn check(&self, kind: &str, number: u16, preference: u32, mismatch: &str) -> Read<()> {
         if number != 0 {
-            self.check_protocol(number, preference)?;
+            self.check_protocol(number, preference, mismatch)?;
         }
         self.check_kind(kind, preference)
     }
 
-    pub(super) fn check_protocol(&self, number: u16, preference: u32) -> Read<()> {
+    pub(super) fn check_protocol(&self, number: u16, preference: u32, mismatch: &str) -> Read<()> {
         refuse_if(self.number != number, || {
-            let linux = "Filter with specified priority/protocol not found.";
-            by_linux(&format!("another protocol at prio {preference}"), &self.protocol, linux)
+            by_linux(&format!("another protocol at prio {preference}"), &self.protocol, mismatch)
         })
     }
 

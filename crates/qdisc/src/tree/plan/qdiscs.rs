@@ -51,7 +51,7 @@ impl Plan {
         let is_other = |place: usize| head.kind.filter(|kind| *kind != self.at(place).name());
         let wrong_name = |place: usize, kind: &str| {
             let (own, name) = (self.at(place).handle, self.at(place).name());
-            by_linux(&format!("{kind} for {own}, which is {name}"), name, "Invalid qdisc name.")
+            by_linux(&format!("{kind} for {own}, which is {name}"), name, self.wrong_name())
         };
         let create = |accepted: &str| match verb.creates() {
             true => Ok(Aim::Missing),
@@ -127,7 +127,7 @@ impl Plan {
             );
         }
         if let Some(kind) = head.kind.filter(|kind| *kind != own.name()) {
-            return by_linux(&format!("{kind} for {handle}"), own.name(), "Invalid qdisc name.");
+            return by_linux(&format!("{kind} for {handle}"), own.name(), self.wrong_name());
         }
         // The class has children, and has kept its qdisc: `hfsc_graft_class`.
         by_linux(
@@ -178,7 +178,7 @@ impl Plan {
         }
         let name = own.map_or_else(|| self.name_without_command(holder), Qdisc::name);
         if let Some(kind) = kind.filter(|kind| *kind != name) {
-            return Err(by_linux(&format!("{kind}, where {name} is"), name, "Invalid qdisc name."));
+            return Err(by_linux(&format!("{kind}, where {name} is"), name, self.wrong_name()));
         }
         if parent == Id::NONE {
             return Err(by_linux("a deletion by handle alone", "root, or parent", "Classid cannot be zero."));
@@ -193,6 +193,11 @@ impl Plan {
         }
         debug_assert!(!self.qdiscs.contains_key(&place), "the grafts above have destroyed it");
         Ok(Effect::Structure)
+    }
+
+    /// Returns what Linux says of a kind that is not that of the qdisc there.
+    fn wrong_name(&self) -> &'static str {
+        self.since_7_3("Invalid qdisc name: must match existing qdisc.", "Invalid qdisc name.")
     }
 
     /// Returns whether Linux finds no qdisc at all at a class: an inner class has none, and `netem` none inside.

@@ -1,8 +1,9 @@
 //! Refusals with the words of those who refuse.
 
-use super::Read;
+use super::{Plan, Read};
 use alloc::format;
 use alloc::string::String;
+use goodqueue_units::Release;
 
 /// Returns a refusal with Linux's own words.
 pub(in super::super) fn by_linux(found: &str, accepted: &str, linux: &str) -> String {
@@ -12,6 +13,13 @@ pub(in super::super) fn by_linux(found: &str, accepted: &str, linux: &str) -> St
 /// Returns a refusal with the words of `tc`.
 pub(in super::super) fn by_tc(found: &str, accepted: &str, tc: &str) -> String {
     format!("found {found}; accepted: {accepted} (tc: {tc})")
+}
+
+impl Plan {
+    /// Returns what Linux of the device's release says: `new` since 7.3, `old` before.
+    pub(super) fn since_7_3(&self, new: &'static str, old: &'static str) -> &'static str {
+        if self.release >= Release::Linux7_3 { new } else { old }
+    }
 }
 
 /// Fails with `refusal` if `holds`.
