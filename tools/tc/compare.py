@@ -42,7 +42,7 @@ def state(lines: list[str], first: int) -> list[str]:
     filters: list[str] = []
     for line in lines:
         text = automatic(line.strip(), first)
-        text = re.sub(r" refcnt \d+| direct_packets_stat \d+| perturb \d+sec(?= $)", "", text).rstrip()
+        text = re.sub(r" refcnt \d+| direct_packets_stat \d+| perturb \d+sec(?= $)| seed \d+", "", text).rstrip()
         if text.startswith("["):
             place, _, rest = text.partition("] ")
             if rest.endswith("chain 0") or " ht divisor 1" in rest:
@@ -63,7 +63,7 @@ def brief(said: str | None) -> str:
     lines = [
         line
         for line in (said or "").splitlines()
-        if not re.match(r"Command failed|We have an error|Usage|RED: set|tc_red_eval|\t", line)
+        if not re.match(r"Command failed|We have an error|Usage|RED: set|tc_red_eval|Auto-config|rtt_max|\t", line)
     ]
     text = " / ".join(lines)
     text = re.search(r"\((?:Linux|tc): .*\)$", text)[0] if re.search(r"\((?:Linux|tc): .*\)$", text) else text
@@ -113,7 +113,7 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
 
 def words(said: str) -> str:
     """Return the words of `tc` or Linux within what was said."""
-    first = next((line for line in said.splitlines() if line and not line.startswith(("RED: set", "tc_red_eval"))), "")
+    first = next((line for line in said.splitlines() if line and not line.startswith(("RED: set", "tc_red_eval", "Auto-config", "rtt_max"))), "")
     return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE|SFQ): ", "", first).strip()
 
 

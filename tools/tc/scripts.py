@@ -5,6 +5,7 @@ A script keeps a rough idea of the device, so that most commands hit something t
 """
 
 import random
+import re
 
 LEAVES = {
     "pfifo": ["limit 50", "limit 1000"],
@@ -83,6 +84,7 @@ LATER = {
         "dualpi2": [
             "limit 500",
             "memlimit 1mb",
+            "memlimit 1000000",
             "target 20ms",
             "tupdate 20ms",
             "alpha 0.2",
@@ -98,7 +100,7 @@ LATER = {
             "any_ect",
             "max_rtt 50ms typical_rtt 10ms",
         ],
-        "fq": ["priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1", "weights 600000 200000 70000"],
+        "fq": ["bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1", "weights 600000 200000 70000"],
     }
 }
 """Words that came to Linux after 6.1, by the release from which on a script has them."""
@@ -121,6 +123,7 @@ class Script:
         self.classes: list[tuple[int, int]] = []
         self.preferences: list[int] = []
         self.kinds = self.random.sample(SCHEDULERS, 2)
+        self.kind_at_root = ""
         self.of_queues = ["mq", "cake_mq"] if release == "7.3" else ["mq"]
 
     def chance(self, of: float) -> bool:
@@ -419,7 +422,7 @@ class Script:
             self.commands.append(
                 f"qdisc add {DEVICE} root handle 1: {kind} {'bands 3' if kind == 'ets' else ''}".strip()
             )
-            self.handles[1] = kind
+            self.handles[1] = self.kind_at_root = kind
         while len(self.commands) < count:
             if not self.handles:
                 self.commands.append(self.qdisc())
@@ -427,7 +430,9 @@ class Script:
             makes = [self.qdisc] * 5 + [self.make_class] * 6 + [self.filter] * 4 + [self.delete] * 3
             self.commands.append(self.random.choice(makes)())
         if has_queues:
-            return [command.replace(DEVICE, "dev eth1") for command in self.commands]
+            # The model has one queue, and Linux four.
+            of_first = r"(?<= )0?x?0*1:(0x|0*)[2-4]\b" if self.kind_at_root == "mq" else "$^"
+            return [re.sub(of_first, "1:1", line).replace(DEVICE, "dev eth1") for line in self.commands]
         return self.commands
 
 

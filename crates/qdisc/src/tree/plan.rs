@@ -171,19 +171,19 @@ impl Plan {
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
-        Self::read_of(text, None)
+        Self::read_of(text, None, Release::default())
     }
 
-    /// Reads the commands in `text` that are of `device`, or all of them.
+    /// Reads the commands in `text` that are of `device`, or all of them, as Linux of `release` does.
     ///
     /// # Errors
     /// As [`Plan::read`].
-    pub(crate) fn read_of(text: &str, device: Option<&str>) -> Result<Self, Error> {
+    pub(crate) fn read_of(text: &str, device: Option<&str>, release: Release) -> Result<Self, Error> {
         let at_line = |number: usize, why: String| Error(format!("tc line {number}: {why}"));
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
-        let mut plan = Self::default();
+        let mut plan = Self { release, ..Self::default() };
         let notes = shell::carry_out(text, &mut |words| {
             if device.is_some_and(|device| !is_of(words, device)) {
                 return Ok(());

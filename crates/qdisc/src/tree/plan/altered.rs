@@ -65,6 +65,10 @@ impl Plan {
                 "Change operation not supported by specified qdisc.",
             ));
         }
+        refuse_if(kind == "dualpi2" && words.is_empty(), || {
+            let linux = "sch_dualpi2: Dualpi2 options are required.";
+            by_linux("a change of dualpi2 without words", "the parameters to change", linux)
+        })?;
         let changed = match ASKED_ANEW.contains(&kind) {
             true => self.leaf_of(kind, words)?,
             false => {

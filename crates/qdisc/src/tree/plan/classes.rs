@@ -138,7 +138,7 @@ impl Plan {
                 (classes.get(&id.minor()).is_none_or(|node| node.level > 0), own.name() == "htb")
             }
             What::Leaf { .. } if own.name() == "sfb" => {
-                return refused("a class of sfb", INVALID);
+                return refused("a class of sfb", self.since_7_3("Function not implemented", INVALID));
             }
             _ => return refused(&format!("a class of {}", own.name()), UNSUPPORTED),
         };

@@ -37,7 +37,7 @@ impl Plan {
         let own = match (name, &asked) {
             _ if asked.kind() == name => Ok(asked),
             ("htb", Class::Drr(None) | Class::Ets(_)) => refused(INVALID),
-            ("htb", _) => refused(TOO_SHORT),
+            ("htb", _) => refused(self.since_7_3("Attribute failed policy validation.", TOO_SHORT)),
             ("hfsc", Class::Htb(args)) => Ok(Class::Hfsc(curves(args, self.release))),
             ("hfsc", Class::Drr(Some(_))) => refused(TOO_SHORT),
             ("hfsc", _) => Ok(Class::Hfsc([None; 3])),
@@ -67,7 +67,7 @@ impl Class {
             Self::Htb(_) => "htb",
             Self::Hfsc(_) => "hfsc",
             Self::Drr(_) => "drr",
-            Self::Ets(_) | Self::Band => "ets",
+            Self::Ets(_) | Self::Band | Self::Closed => "ets",
         }
     }
 }

@@ -6,6 +6,8 @@
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Id, Inside, Plan, Qdisc, Read, What};
 use crate::param::Args;
+use crate::sched::cake::mq::TX_QUEUES;
+use crate::tree::params::{Class, Scheduler};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
@@ -17,13 +19,18 @@ const DEEPEST: usize = 7;
 /// Disciplines of one class, which has any number.
 const OF_ONE_CLASS: [&str; 4] = ["tbf", "red", "sfb", "netem"];
 /// Disciplines that filters can sort into queues, and that have no classes.
-pub(super) const HASHING: [&str; 4] = ["fq_codel", "sfq", "sfb", "cake"];
+pub(super) const HASHING: [&str; 5] = ["fq_codel", "sfq", "sfb", "cake", "dualpi2"];
+/// The discipline with a class for each queue of the device, which keep what they have.
+pub(super) const OF_QUEUES: &str = "cake_mq";
 
 impl Qdisc {
     /// Returns whether it has classes for Linux, or at least the functions of them (`cl_ops`).
     pub(super) fn is_classful(&self) -> bool {
         let name = self.name();
-        matches!(self.what, What::Scheduler { .. }) || OF_ONE_CLASS.contains(&name) || HASHING.contains(&name)
+        matches!(self.what, What::Scheduler { .. })
+            || OF_ONE_CLASS.contains(&name)
+            || HASHING.contains(&name)
+            || name == OF_QUEUES
     }
 
     /// Returns whether there is a class with this number (`find`). Some look at the whole number, others at the minor
@@ -34,6 +41,9 @@ impl Qdisc {
                 let is_root = own.name() == "hfsc" && id == self.handle;
                 let is_own = own.bands() > 0 || id.major() == self.handle.major();
                 is_root || is_own && classes.contains_key(&id.minor())
+            }
+            What::Leaf { args, .. } if args.spec.name == OF_QUEUES => {
+                (1..=args.get(&TX_QUEUES)).contains(&id.minor().into())
             }
             What::Leaf { .. } => OF_ONE_CLASS.contains(&self.name()),
         }
@@ -166,6 +176,10 @@ impl Plan {
 
     /// Refuses to give a qdisc to a class that has classes below it.
     fn check_leaf(&self, holder: usize, id: Id) -> Read<()> {
+        refuse_if(self.at(holder).name() == OF_QUEUES, || {
+            let linux = "can't replace cake_mq sub-qdiscs.";
+            by_linux(&format!("parent {id}, which is a queue of cake_mq"), "a class of another qdisc", linux)
+        })?;
         let What::Scheduler { own, classes } = &self.at(holder).what else { return Ok(()) };
         refuse_if(classes.get(&id.minor()).is_some_and(|node| node.level > 0), || {
             by_linux(&format!("parent {id}, which has classes below it"), "a leaf", INVALID)
@@ -184,9 +198,12 @@ impl Plan {
             What::Scheduler { .. } if is_hfsc && id.minor() == 0 => {
                 core::mem::replace(&mut own.of_root_class, place)
             }
-            What::Scheduler { classes, .. } => {
-                classes.get_mut(&id.minor()).and_then(|node| core::mem::replace(&mut node.qdisc, place))
-            }
+            What::Scheduler { own, classes } => classes.get_mut(&id.minor()).and_then(|node| {
+                if *own == Scheduler::Mq {
+                    node.own = if place.is_some() { Class::Band } else { Class::Closed };
+                }
+                core::mem::replace(&mut node.qdisc, place)
+            }),
             What::Leaf { inside, .. } => {
                 let without = if is_netem { Inside::Own } else { Inside::Nothing };
                 match core::mem::replace(inside, place.map_or(without, Inside::Qdisc)) {

@@ -2,10 +2,11 @@
 //!
 //! Source: `tc_modify_qdisc` and `tc_get_qdisc` (net/sched/sch_api.c, Linux 6.1), whose branches these are.
 
+use super::grafted::OF_QUEUES;
 use super::head::{Head, Verb};
 use super::refusal::{by_linux, refuse_if};
 use super::{Effect, Id, Inside, Node, Plan, Qdisc, Read, What};
-use crate::tree::params::Class;
+use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -215,6 +216,11 @@ impl Plan {
     fn name_without_command(&self, holder: Option<usize>) -> &'static str {
         let Some(holder) = holder else { return "pfifo_fast" };
         match &self.at(holder).what {
+            What::Leaf { args, .. } if args.spec.name == OF_QUEUES => "cake",
+            What::Scheduler { own: Scheduler::Mq, classes } => {
+                let is_closed = classes.values().any(|node| matches!(node.own, Class::Closed));
+                if is_closed { "noop" } else { "pfifo_fast" }
+            }
             What::Leaf { inside: Inside::Nothing, .. } => "noop",
             What::Leaf { args, .. } if args.spec.name != "sfb" => "bfifo",
             _ => "pfifo",

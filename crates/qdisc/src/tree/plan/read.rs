@@ -31,6 +31,7 @@ impl Plan {
         if let Some(known) = self.leaves.get(&line) {
             return Ok(known.clone());
         }
+        check_words(kind, words)?;
         let mut args = parse_inner(&line).map_err(|error| error.0)?;
         check_demands(&args)?;
         fit(&mut args, txqueuelen(&self.device));
@@ -38,6 +39,32 @@ impl Plan {
         self.leaves.insert(line, args.clone());
         Ok(args)
     }
+}
+
+/// Refuses words that `tc` refuses for their order, or for a number with a unit (`fq_parse_opt`, `dualpi2_parse_opt`,
+/// iproute2 7.3).
+fn check_words(kind: &str, words: &[String]) -> Read<()> {
+    let mut before = ["", ""];
+    for word in words.iter().map(String::as_str).chain([""]) {
+        let follows_bands = before[0] == "bands";
+        refuse_if(kind == "fq" && word == "priomap" && !follows_bands, || {
+            by_tc("fq priomap alone", "bands 3 in front of it", "What is \"priomap\"?")
+        })?;
+        refuse_if(kind == "fq" && word != "priomap" && follows_bands, || {
+            let said = if word.is_empty() { "Command line is not complete." } else { "\"priomap\" expected" };
+            by_tc("fq bands without priomap", "priomap and 16 bands behind it", said)
+        })?;
+        let is_plain = word.bytes().all(|one| one.is_ascii_digit());
+        refuse_if(kind == "dualpi2" && before[1] == "memlimit" && !is_plain, || {
+            by_tc(
+                &format!("dualpi2 memlimit {word}"),
+                "a number of bytes without a unit",
+                "Illegal \"memlimit\"",
+            )
+        })?;
+        before = [before[1], word];
+    }
+    Ok(())
 }
 
 /// Refuses a line to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`, `netem_parse_opt`). A line with a

@@ -31,7 +31,7 @@ impl fmt::Display for Plan {
                         write!(f, "; tc class add dev {device} parent {handle} {}", class.words())?;
                     }
                     let own_zero = classes.contains_key(&0);
-                    let made = |(_, node): &(&u16, &Node)| !matches!(node.own, Class::Band);
+                    let made = |(_, node): &(&u16, &Node)| !matches!(node.own, Class::Band | Class::Closed);
                     let mut classes: Vec<_> = classes.iter().filter(made).collect();
                     classes.sort_by_key(|(_, node)| node.order);
                     for (minor, node) in classes {

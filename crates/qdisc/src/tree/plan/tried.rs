@@ -3,7 +3,7 @@
 
 use super::{Filter, Group, Id, Inside, Node, Plan, What};
 use crate::param::{Args, Form, ParamSpec, Value};
-use crate::tree::params::Class;
+use crate::tree::params::{Class, Scheduler};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -82,6 +82,15 @@ impl Plan {
         for class in &own.nameless {
             to.push(format!("class add dev {device} parent {handle} {}", class.words()));
         }
+        if let What::Scheduler { own: Scheduler::Mq, classes } = &own.what {
+            for minor in
+                classes.iter().filter(|(_, node)| matches!(node.own, Class::Closed)).map(|(minor, _)| *minor)
+            {
+                let one = Id::of(handle.major(), minor);
+                to.push(format!("qdisc add dev {device} parent {one} handle fff0: pfifo"));
+                to.push(format!("qdisc del dev {device} parent {one}"));
+            }
+        }
         let mut below = own.children();
         if let What::Scheduler { classes, .. } = &own.what {
             let mut classes: Vec<(&u16, &Node)> = classes.iter().collect();
@@ -90,7 +99,9 @@ impl Plan {
                 below.retain(|other| *other != at);
                 self.write(at, to);
             }
-            for (minor, node) in classes.into_iter().filter(|(_, node)| !matches!(node.own, Class::Band)) {
+            for (minor, node) in
+                classes.into_iter().filter(|(_, node)| !matches!(node.own, Class::Band | Class::Closed))
+            {
                 let parent = match (node.parent, &node.own) {
                     (None, Class::Htb(_)) => "root".to_string(),
                     (parent, _) => format!("parent {}", Id::of(handle.major(), parent.unwrap_or(0))),
@@ -141,9 +152,12 @@ impl Plan {
 /// Returns the line of a discipline with the words that a command gave, and with no others.
 fn given(args: &Args) -> String {
     let mut line = args.spec.name.to_string();
-    for (param, value) in
-        args.iter().filter(|(param, _)| param.follows.is_none() && args.is_given(param.name))
-    {
+    // tc turns the two times of dualpi2 into these four parameters.
+    let is_derived = args.is_given("max_rtt") || args.is_given("typical_rtt");
+    let is_given = |name: &str| {
+        args.is_given(name) || is_derived && matches!(name, "target" | "tupdate" | "alpha" | "beta")
+    };
+    for (param, value) in args.iter().filter(|(param, _)| param.follows.is_none() && is_given(param.name)) {
         match (value, param.form) {
             (Value::Unset, _) | (_, Form::Child) => continue,
             (Value::Flag(true), _) => _ = write!(line, " {}", param.name),
