@@ -176,8 +176,10 @@ def main() -> None:
         made = [script(seed, options.release) for seed in range(first, first + count)]
         pathlib.Path(job + ".scripts").write_text(json.dumps(made))
     elif options.what == "refusals":
-        text = pathlib.Path(__file__).with_name("refusals.txt").read_text()
-        pathlib.Path(options.arguments[0] + ".scripts").write_text(json.dumps(listed(text)))
+        names = ("refusals.txt", f"refusals-{options.release}.txt")
+        files = (pathlib.Path(__file__).with_name(name) for name in names)
+        found = [script for file in files if file.exists() for script in listed(file.read_text())]
+        pathlib.Path(options.arguments[0] + ".scripts").write_text(json.dumps(found))
     elif options.what == "golden":
         golden(options.arguments[0], options.arguments[1:], options.most)
     elif options.what == "ours":

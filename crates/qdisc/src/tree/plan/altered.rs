@@ -10,6 +10,8 @@ use super::qdiscs::bands;
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, FRAME, Id, Inside, Node, Plan, Read, What};
 use crate::param::Args;
+use crate::sched::bucket::ANY_RATE;
+use crate::sched::tbf::own_limit;
 use crate::tree::params::{Class, Scheduler, txqueuelen};
 use crate::tree::words::Line;
 use alloc::format;
@@ -20,7 +22,7 @@ use alloc::vec::Vec;
 /// Disciplines that Linux does not change once they are made: `Qdisc_ops.change` is missing.
 const UNCHANGING: [&str; 4] = ["htb", "sfq", "pfifo_fast", "cake_mq"];
 /// Disciplines whose parameters `tc` asks for in each command: those left out have `tc`'s defaults.
-const ASKED_ANEW: [&str; 4] = ["red", "tbf", "sfb", "choke"];
+pub(super) const ASKED_ANEW: [&str; 4] = ["red", "tbf", "sfb", "choke"];
 /// Disciplines that make their own queue anew at each change, in place of what a command has put there.
 const REFILLED: [&str; 2] = ["red", "sfb"];
 
@@ -92,6 +94,9 @@ impl Plan {
             Inside::Nothing if kind == "tbf" => Inside::Own,
             other => other,
         };
+        if let (Inside::Qdisc(child), "tbf") = (inside, kind) {
+            self.limit_fifo(child, &changed)?;
+        }
         if let (Inside::Qdisc(gone), Inside::Own) = (inside, inside_after) {
             self.destroy(gone);
         }
@@ -101,6 +106,19 @@ impl Plan {
         let holds = matches!(inside, Inside::Qdisc(_)) || args.child().is_some();
         let fixed = args.check_fixed(&changed).err().map(|error| error.0);
         Ok((Some(Set::Leaf { args: changed, holds, fixed }), line))
+    }
+
+    /// Gives the FIFO at `child`, if it is one, the limit of the `tbf` that holds it (`fifo_set_limit`). The limit of a
+    /// `tbf` is bytes, and that of a `pfifo` gets the same number.
+    fn limit_fifo(&mut self, child: usize, tbf: &Args) -> Read<()> {
+        let Some(own) = self.qdiscs.get_mut(&child) else { return Ok(()) };
+        let What::Leaf { args, .. } = &mut own.what else { return Ok(()) };
+        let name = args.spec.name;
+        if let ("pfifo" | "bfifo" | "pfifo_head_drop", Some(rate)) = (name, tbf.get(&ANY_RATE)) {
+            let limit = own_limit(tbf, rate, FRAME);
+            *args = Arc::new(args.rewritten(&format!("{name} limit {limit}")).map_err(|error| error.0)?);
+        }
+        Ok(())
     }
 
     /// Changes a scheduler's own parameters.

@@ -71,8 +71,18 @@ impl Plan {
             }
         }
         let known = own.with_handle(at, handle);
+        let replaced = own.filters.get(&at).and_then(|group| group.filters.get(&handle));
+        let kept =
+            replaced.filter(|_| kind == "flow").map(|filter| flow_with(&filter.words, &words.join(" ")));
         let done = check_there(verb, handle, known.is_some()).and_then(|()| {
-            let read = read?;
+            let (read, words) = match kept {
+                None => (read?, words),
+                Some(words) => {
+                    let read =
+                        filter::read(kind, head.handle, &mut Line::new(&words[1..]), about, &mut notes)?;
+                    (read, words)
+                }
+            };
             let new = Filter {
                 order,
                 is_bound: own.binds(of, &read.rule.target),
@@ -336,6 +346,32 @@ enum Known {
 /// The bits of a handle of `u32` that number the filter in its table, and the number of "the table of this preference".
 const NODE: u32 = 0xfff;
 const OWN_TABLE: u32 = 0xfff;
+
+/// Returns the words of a filter of `flow` that takes the place of another one, of which it keeps what it does not say
+/// (`flow_change`). How it takes a key, `tc` always says.
+fn flow_with(of: &str, new: &str) -> Vec<String> {
+    let bits = ["and", "or", "xor"];
+    let pairs = |words: &str| {
+        let mut pairs = Vec::new();
+        let mut words = words.split(' ').skip(1).map(str::to_string);
+        while let Some(word) = words.next() {
+            let value = if matches!(word.as_str(), "map" | "hash") { None } else { words.next() };
+            let word = if word == "keys" { "key".to_string() } else { word };
+            pairs.push((word, value));
+        }
+        pairs
+    };
+    let new = pairs(new);
+    let says = |name: &str| match bits.contains(&name) {
+        true => new.iter().any(|(word, _)| bits.contains(&word.as_str())),
+        false => new.iter().any(|(word, _)| word == name),
+    };
+    let kept =
+        pairs(of).into_iter().filter(|(word, _)| !matches!(word.as_str(), "map" | "hash") && !says(word));
+    let all: Vec<_> = kept.collect();
+    let all = new.iter().cloned().chain(all).flat_map(|(word, value)| [Some(word), value]);
+    [Some("flow".to_string())].into_iter().chain(all).flatten().collect()
+}
 
 /// Refuses a command for its handle.
 fn check_there(verb: Verb, handle: u32, is_there: bool) -> Read<()> {

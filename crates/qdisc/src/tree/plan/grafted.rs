@@ -123,7 +123,8 @@ impl Plan {
             return Ok(());
         };
         self.check_class(holder, parent)?;
-        refuse_if(stab.is_some(), || {
+        let is_of_mq = matches!(self.at(holder).what, What::Scheduler { own: Scheduler::Mq, .. });
+        refuse_if(stab.is_some() && !is_of_mq, || {
             by_linux("stab", "stab only at the root", "STAB not supported on a non root.")
         })?;
         let depth = self.at(holder).depth + 1;
@@ -131,7 +132,7 @@ impl Plan {
             by_linux(&format!("a qdisc {depth} below the root"), "7 levels", "Qdisc hierarchy is too deep.")
         })?;
         self.check_leaf(holder, parent)?;
-        let place = self.insert(handle, parent, depth, what, None);
+        let place = self.insert(handle, parent, depth, what, stab);
         self.graft(holder, parent, Some(place))
     }
 

@@ -89,7 +89,6 @@ impl Group {
         refuse_if(kind == "matchall" || kind == "flower" && self.filters.iter().any(is_other), || {
             by_linux(&format!("{kind} twice"), "each filter once", EXISTS)
         })?;
-        refuse_if(kind == "flow", || "found flow replaced; accepted: deleted and added anew".to_string())?;
         let (is_u32, is_flower) = (kind == "u32", kind == "flower");
         if is_flower && !self.masks.contains(&new.mask) {
             self.masks.push(new.mask.clone());

@@ -1,6 +1,7 @@
 //! Commands carried out whatever becomes of those before (`tc -force -batch`), for a comparison with Linux: what is
 //! said of each, and the device afterwards as commands that `tc` itself takes.
 
+use super::altered::ASKED_ANEW;
 use super::{Filter, Group, Id, Inside, Node, Plan, What};
 use crate::param::{Args, Form, ParamSpec, Value};
 use crate::tree::params::{Class, Scheduler};
@@ -68,12 +69,22 @@ impl Plan {
         let (own, device) = (self.at(place), &self.device);
         let at = if own.parent == Id::ROOT { "root".to_string() } else { format!("parent {}", own.parent) };
         let handle = own.handle;
-        let stab = own.stab.as_ref().map(|stab| format!("{} ", given(stab))).unwrap_or_default();
+        let stab = own.stab.as_ref().map(|stab| format!("{} ", given(stab)));
+        // A qdisc that is not the root gets a table by a change alone.
+        let above = self.find(own.parent).map_or("mq", |at| self.at(at).name());
+        let (stab, changed) =
+            if own.parent == Id::ROOT || above == "mq" { (stab, None) } else { (None, stab) };
+        let stab = stab.unwrap_or_default();
         let words = match &own.what {
             What::Leaf { args, .. } => given(args),
             What::Scheduler { own, .. } => own.words(),
         };
         to.push(format!("qdisc add dev {device} {at} handle {handle} {stab}{words}"));
+        if let Some(stab) = changed {
+            let name = own.name();
+            let words = if ASKED_ANEW.contains(&name) { &words } else { name };
+            to.push(format!("qdisc change dev {device} {at} handle {handle} {stab}{words}"));
+        }
         if let What::Leaf { inside: Inside::Nothing, .. } = own.what {
             let one = Id::of(handle.major(), 1);
             to.push(format!("qdisc add dev {device} parent {one} handle fff0: pfifo"));
