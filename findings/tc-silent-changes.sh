@@ -13,7 +13,29 @@ set -euo pipefail
 PACKAGES="iproute2=6.1.0-3 linux-image-6.1.0-56-cloud-amd64=6.1.192-2 bash-static=5.2.15-2+b13
     busybox-static=1:1.35.0-4+deb12u1+b1 libbpf1=1:1.1.2-0+deb12u1 libelf1=0.188-2.1 libmnl0=1.0.4-3 libbsd0=0.11.7-2
     libmd0=1.0.4-2 libcap2=1:2.66-4+deb12u3+b1 libxtables12=1.8.9-2 libc6=2.36-9+deb12u14 zlib1g=1:1.2.13.dfsg-1"
-EXPECTED=""
+EXPECTED="# tc qdisc add dev v0 root handle 1: drr
+# tc class add dev v0 parent 1: classid 1:1 htb rate 8mbit
+# tc class add dev v0 parent 1: classid 1:2 htb rate 8mbit overhead 24
+# tc class add dev v0 parent 1: classid 1:3 hfsc ls rate 8mbit
+class drr 1:1 root quantum 259b
+class drr 1:2 root quantum 1Mb
+class drr 1:3 root quantum 1514b
+# tc qdisc replace dev v0 root handle 2: hfsc
+# tc class add dev v0 parent 2: classid 2:1 htb rate 8mbit
+class hfsc 2:1 parent 2: rt m1 2072bit d 65.5ms m2 8Mbit ul m1 1Kbit d 250us m2 3Kbit
+# tc qdisc replace dev v0 root handle 3: tbf rate 1mbit burst 5kb latency 50ms
+# tc qdisc replace dev v0 parent 3:1 pfifo limit 100
+# tc qdisc change dev v0 root handle 3: tbf rate 2mbit burst 5kb latency 50ms
+qdisc pfifo parent 3:1 limit 17620p
+# tc qdisc replace dev v0 parent 3:1 bfifo limit 100
+# tc qdisc change dev v0 root handle 3: tbf rate 2mbit burst 5kb latency 50ms
+qdisc bfifo parent 3:1 limit 17620b
+# tc qdisc replace dev v0 root handle 4: drr
+# tc class add dev v0 parent 4: classid 4:1 drr
+# tc filter add dev v0 parent 4: protocol ip prio 1 handle 800::800 u32 match ip dport 80 0xffff flowid 4:1
+# tc filter change dev v0 parent 4: protocol ip prio 1 handle 800::800 u32 match ip dport 443 0xffff flowid 4:2
+flowid 4:2
+match 00000050/0000ffff at 20"
 
 fail() { echo "tc-silent-changes: $1" >&2; exit 1; }
 command -v qemu-system-x86_64 >/dev/null || fail "found no qemu; accepted: apt-get install qemu-system-x86"

@@ -22,6 +22,16 @@ from collections.abc import Iterator
 HOUSE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 
+VERSIONS = {"6.1": ("6.1.192", "6.1.0"), "7.3": ("7.3.4", "7.3.0")}
+"""Linux and iproute2 of each release."""
+
+HEAD = """\
+# Scripts of `tc` commands, and what Linux {linux} with tc of iproute2 {tc} made of each command. A script begins on a
+# device without a qdisc, and goes on after a refusal. The first ones have each refusal that this program quotes
+# (`tools/tc/refusals.txt`). The others are random ones (`tools/tc/scripts.py`), of those in which nothing differed.
+# A line is a command without `tc`, and behind a tabulator the words of the refusal, if there was one. The lines behind
+# `=` are the commands into which this program puts the device's state: Linux showed the same device after them."""
+
 MODEL = HOUSE / "target/debug/examples/scripts"
 """`cargo build -p goodqueue-conformance --example scripts`."""
 
@@ -156,7 +166,9 @@ def golden(file: str, jobs: list[str], most: int) -> None:
             said = [words(text) for text in linux[2 * at]["said"]]
             lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]
             paragraphs.append("\n".join([*lines, *(f"= {command}" for command in own[at]["state"])]))
-    head = pathlib.Path(file).read_text().split("\n\n")[0]
+    release = pathlib.Path(file).stem.removeprefix("linux-")
+    linux, tc = VERSIONS[release]
+    head = HEAD.format(linux=linux, tc=tc)
     pathlib.Path(file).write_text("\n\n".join([head, *paragraphs]) + "\n")
 
 

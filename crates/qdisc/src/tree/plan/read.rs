@@ -51,7 +51,11 @@ fn check_words(kind: &str, words: &[String]) -> Read<()> {
             by_tc("fq priomap alone", "bands 3 in front of it", "What is \"priomap\"?")
         })?;
         refuse_if(kind == "fq" && word != "priomap" && follows_bands, || {
-            let said = if word.is_empty() { "Command line is not complete." } else { "\"priomap\" expected" };
+            let said = if word.is_empty() {
+                "Command line is not complete. Try option \"help\""
+            } else {
+                "\"priomap\" expected"
+            };
             by_tc("fq bands without priomap", "priomap and 16 bands behind it", said)
         })?;
         let is_plain = word.bytes().all(|one| one.is_ascii_digit());

@@ -142,8 +142,15 @@ impl Plan {
             if group.kind != "u32" {
                 filters.sort_by_key(|(_, filter)| filter.order);
             }
+            let parent = Id::of(own.handle.major(), *of);
+            if filters.is_empty() {
+                // A table of u32 without a filter: those of one preference are shown together.
+                to.push(format!(
+                    "filter add dev {} parent {parent} protocol {} prio {preference} u32",
+                    self.device, group.protocol
+                ));
+            }
             for (handle, filter) in filters {
-                let parent = Id::of(own.handle.major(), *of);
                 let Group { protocol, kind, common, .. } = group;
                 let handle = match kind.as_str() {
                     "u32" => format!("::{:x}", handle & 0xfff),
