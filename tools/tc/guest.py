@@ -86,13 +86,14 @@ def make(device: str) -> None:
 def main() -> None:
     """Carry out all scripts."""
     scripts, answers = sys.argv[1:]
-    for device in ("lo", "eth0", "eth1"):
+    for device in ("lo", "eth1", "eth0"):
         make(device)
     jobs = json.loads(pathlib.Path(scripts).read_text(encoding="utf-8"))
     part = pathlib.Path(answers + ".part")
     with part.open("w", encoding="utf-8") as file:
         for commands in jobs:
-            device = next((name for name in re.findall(r"dev (\S+)", " ".join(commands[:1]))), "eth0")
+            # A device without a qdisc needs no command: it is that of the script before.
+            device = next((name for name in re.findall(r"dev (\S+)", " ".join(commands[:1]))), device)
             first, said, state = carry_out(device, commands)
             lines = state.splitlines()
             if any(command.startswith("filter") and not why for command, why in zip(commands, said, strict=True)):

@@ -11,6 +11,7 @@ use crate::tree::params::{Class, Scheduler};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use goodqueue_units::Release;
 
 /// The handle of the first qdisc that is given none.
 const FIRST_HANDLE: u16 = 0x8001;
@@ -137,9 +138,9 @@ impl Plan {
     }
 
     /// Refuses the parameters of the `netem` at `place`, or of a new one, if it or another one duplicates packets
-    /// (`check_netem_in_tree`).
+    /// (`check_netem_in_tree`). Linux 7.3 has no such rule any more.
     pub(super) fn check_netems(&self, place: Option<usize>, args: &Args) -> Read<()> {
-        if args.spec.name != "netem" {
+        if args.spec.name != "netem" || self.release >= Release::Linux7_3 {
             return Ok(());
         }
         let others = self.qdiscs.iter().filter(|(at, own)| Some(**at) != place && own.name() == "netem");
