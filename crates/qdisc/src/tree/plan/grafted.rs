@@ -114,8 +114,10 @@ impl Plan {
             What::Scheduler { own, .. } => own.check()?,
             What::Leaf { args, .. } => self.check_netems(None, args)?,
         }
-        refuse_if(holder.is_some() && what.name() == "mq", || {
-            by_linux("mq below another qdisc", "mq as the root", super::refusal::UNSUPPORTED)
+        let name = what.name();
+        refuse_if(holder.is_some() && matches!(name, "mq" | OF_QUEUES), || {
+            let (found, accepted) = (format!("{name} below another qdisc"), format!("{name} as the root"));
+            by_linux(&found, &accepted, super::refusal::UNSUPPORTED)
         })?;
         let Some(holder) = holder else {
             self.clear();
@@ -124,7 +126,7 @@ impl Plan {
             return Ok(());
         };
         self.check_class(holder, parent)?;
-        let is_of_mq = matches!(self.at(holder).what, What::Scheduler { own: Scheduler::Mq, .. });
+        let is_of_mq = matches!(self.at(holder).name(), "mq" | OF_QUEUES);
         refuse_if(stab.is_some() && !is_of_mq, || {
             by_linux("stab", "stab only at the root", "STAB not supported on a non root.")
         })?;
