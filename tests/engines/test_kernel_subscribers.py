@@ -53,8 +53,8 @@ def test_a_tree_has_the_laboratorys_numbers() -> None:
     assert "qdisc add dev v0 parent 10:2 handle 11: drr" in lines
     assert any(line.startswith("qdisc add dev v0 parent 11:3 handle 12: fq_codel limit 50 ") for line in lines)
     assert any(line.startswith("filter add dev v0 parent 11: protocol ip ") and "11:3" in line for line in lines)
-    bottleneck["tc"] = ["tc qdisc add dev eth0 root handle 1: mq", "tc qdisc add dev eth0 parent 1:1 pfifo"]
-    with pytest.raises(UserError, match=r'bottleneck\.qdisc: found "mq"'):
+    bottleneck["tc"] = ["tc qdisc add dev eth0 root handle 1: mq"]
+    with pytest.raises(UserError, match=r'bottleneck\.qdisc: found "mq" alone'):
         planning.plan(scenario.resolve(asked))
 
 
@@ -114,6 +114,34 @@ def test_a_subscribers_address_is_that_of_its_hosts() -> None:
     assert addresses.of_host(plan, "client", plan.flows[2].user) == "100.64.0.2"
     filters = [line for line in plan.down.tc if line[0] == "filter"]
     assert [line[line.index("dst") + 1] for line in filters] == [f"100.64.0.{host}/32" for host in (1, 2, 3)]
+
+
+def test_a_filter_at_cake_keeps_the_number_that_is_a_host() -> None:
+    """Other filters get the laboratory's numbers. `flow` would take that of the handle, and so it gets the tree's."""
+    tc = [
+        "tc qdisc add dev e root handle 1: prio",
+        "tc qdisc add dev e parent 1:1 handle 500: cake",
+        "tc filter add dev e parent 1: matchall flowid 1:1",
+        "tc filter add dev e parent 500: prio 1 matchall flowid 7:5",
+        "tc filter add dev e parent 500: prio 2 handle 1 flow map key dst",
+    ]
+    path = {"rtt": "10ms"}
+    asked = {"bottleneck": {"rate": "10mbit", "tc": tc}, "path": path, "duration": "2s", "traffic": [{"kind": "bulk"}]}
+    line = scenario.resolve(asked)["bottleneck"]["qdisc"]
+    filters = [words for words in trees.translate(line, 10**7) if words[0] == "filter"]
+    places = [(words[2], words[-1]) for words in filters]
+    assert places == [("10:", "10:1"), ("11:", "7:5"), ("11:", "500:1")]
+
+
+def test_the_discipline_of_a_queue_takes_the_place_of_mq() -> None:
+    batch = ["tc qdisc add dev e root handle 7fff: mq", "tc qdisc add dev e parent 7fff:1 handle 1: prio"]
+    more = ["tc qdisc add dev e parent 1:1 handle 2: codel", "tc filter add dev e parent 1: matchall flowid 1:2"]
+    link = {"bottleneck": {"rate": "10mbit"}, "path": {"rtt": "9ms"}, "duration": "2s", "traffic": [{"kind": "bulk"}]}
+    found = []
+    for tc in ([*batch, *more], [batch[1].replace("parent 7fff:1", "root"), *more]):
+        link["bottleneck"] = {"rate": "10mbit", "tc": tc}
+        found.append(trees.translate(scenario.resolve(link)["bottleneck"]["qdisc"], 10**7))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(

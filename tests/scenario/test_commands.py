@@ -65,6 +65,15 @@ def test_a_script_is_carried_out_with_its_arguments(here: Path, goodqueue: Comma
     assert result.err.startswith("goodqueue: a.toml:5: bottleneck.tc: tc line 8: found exit before any command of tc; ")
 
 
+def test_a_script_of_both_directions_says_what_it_skipped(here: Path, goodqueue: Command) -> None:
+    of_both = [line.replace("eth0", device) for device in ("eth0", "ifb0") for line in SCRIPT.splitlines()[1:]]
+    text = "\n".join(["#!/bin/sh", "ip link set eth0 up", *of_both])
+    (here / "shaper.sh").write_text(f"{text}\n", encoding="utf-8")
+    (here / "a.toml").write_text(SCENARIO, encoding="utf-8")
+    result = goodqueue("run", "a.toml", "--set", "duration=1s", "--set", "warmup=0s")
+    assert result.err.count("note: skipped 1 command that is not tc's: ip\n") == 1
+
+
 def test_a_batch_is_read_without_tc_in_front(tmp_path: Path) -> None:
     (tmp_path / "shaper.sh").write_text(
         "# made by a program\nqdisc replace dev eth0 root handle 1: \\\n htb default 30\n"

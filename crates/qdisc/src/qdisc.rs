@@ -137,18 +137,18 @@ pub trait Qdisc<P> {
     /// Offers `packet`. This packet and others may be handed to [`Owner::dropped`] before the call returns.
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued;
 
-    /// Offers `packet` at `now` for the queue that a filter has chosen. The first is number 1. `None`: there is no such
-    /// queue, and the packet was dropped. A discipline that filters do not sort into queues does what it does without
-    /// them.
+    /// Offers `packet`, for which the discipline's own filters say `classid`, or nothing if none of them matches.
+    /// `None`: Linux drops the packet, and tells the class above that it was taken (`__NET_XMIT_BYPASS`). A discipline
+    /// without filters does what it does without them.
     #[cfg(feature = "complete")]
     fn enqueue_into<O: Owner<P>>(
         &mut self,
         now: Instant,
         packet: P,
-        queue: u16,
+        classid: Option<crate::tree::Id>,
         owner: &mut O,
     ) -> Option<Enqueued> {
-        let _ = queue;
+        let _ = classid;
         Some(self.enqueue(now, packet, owner))
     }
 

@@ -135,12 +135,12 @@ macro_rules! qdiscs {
                 &mut self,
                 now: Instant,
                 packet: $P,
-                queue: u16,
+                classid: Option<crate::tree::Id>,
                 owner: &mut O,
             ) -> Option<Enqueued> {
                 match self {
-                    $($(#[$only])? Self::$variant(live) => live.qdisc.enqueue_into(now, packet, queue, owner),)+
-                    $($(#[$outer_only])? Self::$outer(outer) => outer.enqueue_into(now, packet, queue, owner),)+
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.enqueue_into(now, packet, classid, owner),)+
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.enqueue_into(now, packet, classid, owner),)+
                 }
             }
             #[inline]
@@ -290,8 +290,8 @@ pub fn parse_line(line: &str) -> Result<Args, Error> {
 /// As for [`parse_line`].
 pub fn reading(line: &str) -> Result<Reading, Error> {
     let mut read = Reading::default();
-    if let Some(args) = complete::several_lines(line, &mut read) {
-        return args.map(|_| read);
+    if let Some(done) = complete::several_lines(line, &mut read) {
+        return done.map(|()| read);
     }
     parse_noting(line, &mut read)?;
     let child = read.steps.iter().find(|step| step.param.form == Form::Child);

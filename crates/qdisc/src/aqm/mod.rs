@@ -67,6 +67,19 @@ pub trait Aqm: Sized {
         owner: &mut O,
     ) -> Enqueued;
 
+    /// Offers a packet of which filters say `classid`, as [`Qdisc::enqueue_into`] does.
+    #[cfg(feature = "complete")]
+    fn enqueue_into<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        classid: Option<crate::tree::Id>,
+        (queue, owner): (&mut Fifo<P>, &mut O),
+    ) -> Option<Enqueued> {
+        let _ = classid;
+        Some(self.enqueue(now, packet, queue, owner))
+    }
+
     /// Takes the packet to send next.
     #[inline]
     fn dequeue<P: Packet, O: Owner<P>>(
@@ -194,6 +207,18 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
         self.law.enqueue(now, packet, &mut self.queue, owner)
+    }
+
+    #[cfg(feature = "complete")]
+    fn enqueue_into<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        mut packet: P,
+        classid: Option<crate::tree::Id>,
+        owner: &mut O,
+    ) -> Option<Enqueued> {
+        packet.set_arrival(now);
+        self.law.enqueue_into(now, packet, classid, (&mut self.queue, owner))
     }
 
     #[inline]

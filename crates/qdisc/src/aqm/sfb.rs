@@ -225,24 +225,34 @@ impl Aqm for Sfb {
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
-        mut packet: P,
+        packet: P,
         queue: &mut Fifo<P>,
         owner: &mut O,
     ) -> Enqueued {
-        if queue.len() >= self.limit {
-            owner.dropped(packet, Drop::Overlimit);
-            return Enqueued::Congestion;
+        let number = packet.flow_hash();
+        self.admit(now, packet, number, (queue, owner))
+    }
+
+    /// The minor number takes the place of the flow's hash (`sfb_classify`). Above the limit no filter is asked.
+    #[cfg(feature = "complete")]
+    fn enqueue_into<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        classid: Option<crate::tree::Id>,
+        (queue, owner): (&mut Fifo<P>, &mut O),
+    ) -> Option<Enqueued> {
+        match classid {
+            None if queue.len() < self.limit => {
+                self.keep_time(now, owner);
+                owner.dropped(packet, Drop::Overlimit);
+                None
+            }
+            _ => {
+                let number = classid.map_or(0, crate::tree::Id::minor);
+                Some(self.admit(now, packet, number.into(), (queue, owner)))
+            }
         }
-        self.keep_time(now, owner);
-        let mut hashes = [0; 2];
-        if let Some(why) = self.decide(now, &mut packet, &mut hashes, owner) {
-            owner.dropped(packet, why);
-            return Enqueued::Congestion;
-        }
-        self.count(hashes, |bin| bin.len += 1);
-        self.counted.push_back(hashes);
-        queue.push(packet);
-        Enqueued::Success
     }
 
     fn dequeue<P: Packet, O: Owner<P>>(
@@ -275,6 +285,31 @@ impl Aqm for Sfb {
 }
 
 impl Sfb {
+    /// Offers a packet that belongs to the flow `number`.
+    #[inline]
+    fn admit<P: Packet, O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        mut packet: P,
+        number: u32,
+        (queue, owner): (&mut Fifo<P>, &mut O),
+    ) -> Enqueued {
+        if queue.len() >= self.limit {
+            owner.dropped(packet, Drop::Overlimit);
+            return Enqueued::Congestion;
+        }
+        self.keep_time(now, owner);
+        let mut hashes = [0; 2];
+        if let Some(why) = self.decide(now, (&mut packet, number), &mut hashes, owner) {
+            owner.dropped(packet, why);
+            return Enqueued::Congestion;
+        }
+        self.count(hashes, |bin| bin.len += 1);
+        self.counted.push_back(hashes);
+        queue.push(packet);
+        Enqueued::Success
+    }
+
     /// Changes the length of each bin of a packet.
     fn count(&mut self, hashes: [u32; 2], change: impl Fn(&mut Bin)) {
         for (set, hash) in self.sets.iter_mut().zip(hashes) {
@@ -318,21 +353,22 @@ impl Sfb {
     fn decide<P: Packet, O: Owner<P>>(
         &mut self,
         now: Instant,
-        packet: &mut P,
+        (packet, number): (&mut P, u32),
         hashes: &mut [u32; 2],
         owner: &mut O,
     ) -> Option<Drop> {
-        let mut look_up = |sfb: &mut Self, set: usize| {
-            hashes[set] = sfb.sets[set].hash(packet.flow_hash());
+        let mut look_up = |sfb: &mut Self, set: usize, number: u32| {
+            hashes[set] = sfb.sets[set].hash(number);
             sfb.learn(set, hashes[set])
         };
-        let Verdict { len, p } = look_up(self, self.current);
+        let Verdict { len, p } = look_up(self, self.current, number);
         if len >= self.max {
             return Some(Drop::Flow);
         }
         if p == ONE {
             if self.warming {
-                look_up(self, 1 - self.current);
+                // The set that learns knows the flow's own hash, whatever filters say (`sfb_enqueue`).
+                look_up(self, 1 - self.current, packet.flow_hash());
             }
             return if self.penalty.allows(now) { None } else { Some(Drop::Flow) };
         }

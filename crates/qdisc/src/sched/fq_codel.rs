@@ -171,10 +171,10 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         &mut self,
         now: Instant,
         packet: P,
-        queue: u16,
+        classid: Option<crate::tree::Id>,
         owner: &mut O,
     ) -> Option<Enqueued> {
-        match u32::from(queue).checked_sub(1).filter(|bucket| *bucket < self.flows.count()) {
+        match classid.and_then(|id| id.queue(self.flows.count())) {
             Some(bucket) => Some(self.put(now, bucket, packet, owner)),
             None => {
                 owner.dropped(packet, Drop::Overlimit);

@@ -123,11 +123,10 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
         &mut self,
         now: Instant,
         packet: P,
-        queue: u16,
+        classid: Option<crate::tree::Id>,
         owner: &mut O,
     ) -> Option<Enqueued> {
-        let is_there = |bucket: &u32| (*bucket as usize) < self.buckets.len();
-        match u32::from(queue).checked_sub(1).filter(is_there) {
+        match classid.and_then(|id| id.queue(self.buckets.len() as u32)) {
             Some(bucket) => Some(self.admit(now, bucket, packet, owner)),
             None => {
                 owner.dropped(packet, Drop::Overlimit);

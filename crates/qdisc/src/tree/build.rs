@@ -83,7 +83,9 @@ impl Builder<'_> {
         let qdisc = &self.plan.qdiscs[&at];
         if let Some(args) = self.plan.held(at) {
             let chain = Chain::new(plan::rules(qdisc, 0).into_iter());
-            let filters = Filters { handle: qdisc.handle, chain };
+            // `fq_codel_classify`, `sfq_classify`. `sfb_classify` does not heed it, and to `cake` it is a tin.
+            let heeds = ["fq_codel", "sfq"].contains(&qdisc.name());
+            let filters = Filters { handle: if heeds { qdisc.handle } else { Id::NONE }, chain };
             return self.leaf(&args, (!qdisc.filters.is_empty()).then(|| Arc::new(filters)));
         }
         let What::Scheduler { own, classes } = &qdisc.what else { return self.below(None) };

@@ -20,13 +20,18 @@ impl Id {
     }
 
     /// Returns the number of the qdisc.
-    pub(super) const fn major(self) -> u16 {
+    pub(crate) const fn major(self) -> u16 {
         (self.0 >> 16) as u16
     }
 
     /// Returns the number of the class within its qdisc.
-    pub(super) const fn minor(self) -> u16 {
+    pub(crate) const fn minor(self) -> u16 {
         self.0 as u16
+    }
+
+    /// Returns the queue of a discipline with `count` of them, which filters number from 1 on. `None`: it is not there.
+    pub(crate) fn queue(self, count: u32) -> Option<u32> {
+        u32::from(self.minor()).checked_sub(1).filter(|queue| *queue < count)
     }
 
     /// Reads the handle of a class, or of a parent. `None`: `tc` refuses it.

@@ -45,18 +45,19 @@ impl Pattern {
     }
 }
 
-/// The filters of a discipline that they sort into its queues.
+/// The filters of a discipline without classes.
 pub(super) struct Filters {
+    /// The discipline's handle, if it heeds the class that a packet itself asks for. Otherwise [`Id::NONE`].
     pub(super) handle: Id,
     pub(super) chain: Chain,
 }
 
 impl Filters {
-    /// Returns the queue of a packet: that for which it asks itself, or that of the first filter. 0: none.
-    fn queue(&self, words: &Words) -> u16 {
+    /// Returns the classid of a packet: that for which it asks itself, or that of the first filter that matches.
+    fn classid(&self, words: &Words) -> Option<Id> {
         match asked(words) {
-            id if id.major() == self.handle.major() && id.minor() > 0 => id.minor(),
-            _ => self.chain.classid(words).map_or(0, Id::minor),
+            id if self.handle != Id::NONE && id.major() == self.handle.major() && id.minor() > 0 => Some(id),
+            _ => self.chain.classid(words),
         }
     }
 }
@@ -102,8 +103,8 @@ impl<P: Packet> Leaf<P> {
         AnyQdisc::build(&pattern.args, &pattern.link).ok()
     }
 
-    /// Offers `packet`, of which filters see `words`. A packet that no filter of the discipline matches is dropped, and
-    /// the class above has not had it (`fq_codel_classify`, `__NET_XMIT_BYPASS`).
+    /// Offers `packet`, of which filters see `words`. A packet that `fq_codel`, `sfq` or `sfb` drops because no
+    /// filter of its own matches, the class above has not had (`fq_codel_classify`, `__NET_XMIT_BYPASS`).
     pub(super) fn offer<O: Owner<P>>(
         &mut self,
         now: Instant,
@@ -117,7 +118,7 @@ impl<P: Packet> Leaf<P> {
         let answer = match (&mut self.made, &self.filters) {
             (Some(qdisc), None) => qdisc.enqueue(now, packet, owner),
             (Some(qdisc), Some(filters)) => {
-                match qdisc.enqueue_into(now, packet, filters.queue(words), owner) {
+                match qdisc.enqueue_into(now, packet, filters.classid(words), owner) {
                     Some(answer) => answer,
                     None => return Offered::Refused(Enqueued::Success),
                 }

@@ -14,6 +14,7 @@ mod groups;
 mod head;
 mod limits;
 mod qdiscs;
+mod queues;
 mod read;
 pub(super) mod refusal;
 mod shown;
@@ -37,6 +38,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use goodqueue_units::Release;
 use head::{Object, Verb};
+use queues::OtherQueues;
 
 type Read<T> = Result<T, String>;
 
@@ -184,8 +186,9 @@ impl Plan {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
         let mut plan = Self { release, ..Self::default() };
+        let mut others = OtherQueues::default();
         let notes = shell::carry_out(text, &mut |words| {
-            if device.is_some_and(|device| !is_of(words, device)) {
+            if device.is_some_and(|device| !is_of(words, device)) || others.take(&plan, words) {
                 return Ok(());
             }
             match plan.apply(words) {
@@ -194,6 +197,7 @@ impl Plan {
             }
         });
         plan.skipped = notes.map_err(|(number, why)| at_line(number, why))?;
+        plan.skipped.extend(others.note());
         plan.check()?;
         plan.give_fifos().map_err(Error)?;
         Ok(plan)
@@ -227,13 +231,7 @@ impl Plan {
         let mut notes: Vec<String> =
             self.filters().into_iter().flat_map(|filter| filter.notes.iter().cloned()).collect();
         for own in self.qdiscs.values().filter(|own| !own.filters.is_empty()) {
-            if let What::Leaf { .. } = own.what {
-                let name = own.name();
-                notes.push(format!(
-                    "{name} {} drops packets that no filter of its own matches, as in Linux",
-                    own.handle
-                ));
-            }
+            notes.extend(own.note_on_filters());
         }
         notes.extend(self.skipped.iter().cloned());
         notes

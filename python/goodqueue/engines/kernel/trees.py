@@ -16,6 +16,8 @@ from goodqueue.scenario import discipline
 SCHEDULERS = ("htb", "hfsc", "drr", "ets", "prio")
 """Disciplines with classes, which are commands of Linux as they are."""
 
+MQ = "mq"
+
 SHAPER = "cbs"
 """What plays the serial link above a tree: a tree holds packets back (`tc.shaper`)."""
 
@@ -54,21 +56,33 @@ def translate(line: str, rate_bps: int) -> list[list[str]]:
         accepted = "a tree without stab, which Linux takes only at the root, where the link's shaper is"
         raise UserError(f"found {quoted(' '.join(stab))}; accepted by the kernel engine: {accepted}")
     majors = _majors(line)
+    cakes = [words[words.index("handle") + 1] for kind, words in _commands(line) if kind == "qdisc" and "cake" in words]
     commands = []
     for kind, written in _commands(line):
+        if kind == "filter" and (cake := written[written.index("parent") + 1]) in cakes:
+            commands.append([kind, *_numbered("qdisc", _as_hosts(written, cake), majors)])
+            continue
         words = _numbered(kind, written, majors)
         if kind != "qdisc":
             commands.append([kind, *words])
             continue
         parent, discipline_words = _place(words)
-        if discipline_words[0] == "mq":
-            accepted = "a tree without it, as Linux takes it only at the root, where the link's shaper is"
-            raise UserError(f'found "mq"; accepted by the kernel engine: {accepted}')
         if discipline_words[0] in SCHEDULERS:
             commands.append([*parent, *discipline_words])
         else:
             commands += tc.translate(" ".join(discipline_words), rate_bps, parent[1], parent[3])
+    if not commands:
+        raise UserError('found "mq" alone; accepted by the kernel engine: one with a discipline at its queue')
     return commands
+
+
+def _as_hosts(words: list[str], cake: str) -> list[str]:
+    """Return the ``words`` of a filter at the ``cake`` with this handle.
+
+    The number before the colon of its class is a host to `cake`, and so it stays as it is. `flow` without a class takes
+    that of the handle, which is another one on Linux here (net/sched/cls_flow.c: flow_change).
+    """
+    return [*words, "baseclass", f"{cake}1"] if "flow" in words and "baseclass" not in words else words
 
 
 def translate_change(commands: str, line: str) -> list[list[str]]:
@@ -92,7 +106,7 @@ def translate_change(commands: str, line: str) -> list[list[str]]:
 def leaves(line: str) -> Iterator[str]:
     """Yield the lines of the disciplines at the leaves of a tree."""
     for kind, words in _commands(line):
-        if kind == "qdisc" and (discipline_words := _place(words)[1])[0] not in (*SCHEDULERS, "mq"):
+        if kind == "qdisc" and (discipline_words := _place(words)[1])[0] not in SCHEDULERS:
             yield " ".join(discipline_words)
 
 
@@ -143,7 +157,7 @@ def _own_bps(words: list[str]) -> list[int]:
     from goodqueue import _goodqueue
 
     discipline_words = _place(words)[1]
-    is_leaf = discipline_words[0] not in (*SCHEDULERS, "mq")
+    is_leaf = discipline_words[0] not in SCHEDULERS
     rate = tc.own_rate(tc.parse(" ".join(discipline_words))) if is_leaf else None
     return [] if rate is None else [_goodqueue.rate_bps(rate)]
 
@@ -159,10 +173,18 @@ def _majors(line: str) -> dict[str, str]:
 
 
 def _commands(line: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the kind of each command, and its words after ``add dev DEV`` or ``change dev DEV``."""
+    """Yield the kind of each command, and its words after ``add dev DEV`` or ``change dev DEV``.
+
+    `mq` has one queue here, whose discipline takes its place: Linux takes `mq` only at the root, where the link's
+    shaper is.
+    """
+    queue = None
     for command in line.split("; "):
         _, kind, _, _, _, *words = command.split()
-        yield kind, words
+        if words[-1] == MQ:
+            queue = ["parent", f"{words[words.index('handle') + 1]}1"]
+        else:
+            yield kind, ["root", *words[2:]] if words[:2] == queue else words
 
 
 def _place(words: list[str]) -> tuple[list[str], list[str]]:

@@ -34,7 +34,7 @@ pub(super) fn build<P: Packet>(_args: &Args, _link: &Link) -> Option<Result<AnyQ
     None
 }
 
-pub(super) fn several_lines(_text: &str, _reading: &mut Reading) -> Option<Result<Args, Error>> {
+pub(super) fn several_lines(_text: &str, _reading: &mut Reading) -> Option<Result<(), Error>> {
     None
 }
 

@@ -7,7 +7,7 @@ use crate::param::{Args, Error, Link, Reading};
 use crate::sched::stab::Stab;
 use crate::signal::Owner;
 pub use crate::tree::Limits;
-use crate::tree::{Change, Decision, Plan, Tree};
+use crate::tree::{Change, Decision, Plan, Tree, devices};
 use alloc::boxed::Box;
 use alloc::format;
 use goodqueue_units::{Instant, Release};
@@ -48,9 +48,16 @@ fn tree_noting(commands: &str, reading: &mut Reading) -> Result<Args, Error> {
     Ok(args)
 }
 
-/// Reads `text` as a tree if it has several lines.
-pub(super) fn several_lines(text: &str, reading: &mut Reading) -> Option<Result<Args, Error>> {
-    text.contains('\n').then(|| tree_noting(text, reading))
+/// Reads `text` as a tree if it has several lines, or as the trees of its two devices.
+pub(super) fn several_lines(text: &str, reading: &mut Reading) -> Option<Result<(), Error>> {
+    text.contains('\n').then(|| match &devices(text)[..] {
+        [one, other] => [one, other].into_iter().try_for_each(|device| {
+            let args = parse_tree_of(text, Some(device), Release::default())?;
+            reading.notes.extend(args.plan().into_iter().flat_map(Plan::notes));
+            Ok(())
+        }),
+        _ => tree_noting(text, reading).map(drop),
+    })
 }
 
 /// Reads `line` as a tree if it is a command of `tc`.

@@ -29,14 +29,23 @@ impl Isolation {
         self.0 & bits == bits
     }
 
+    /// Returns whether hosts count for anything.
+    #[cfg(feature = "complete")]
+    pub(super) fn has_hosts(self) -> bool {
+        self.0 & (Self::SRC | Self::DST) != 0
+    }
+
     /// Returns the hash that distinguishes flows.
     #[inline]
-    fn tag(self, flow: u32, (src, dst): (u32, u32)) -> u32 {
+    fn tag(self, hashes: Hashes) -> u32 {
         if self.has(Self::FLOWS) {
-            return flow;
+            return hashes.flow;
         }
-        // Linux mixes the hosts into the flow's own hash, which is zero here because it was not computed.
-        (if self.has(Self::SRC) { src } else { 0 }) ^ (if self.has(Self::DST) { dst } else { 0 })
+        // Linux mixes the hosts into the flow's own hash, which it has not computed here. A number that a filter has
+        // chosen it has (`cake_hash`).
+        let (src, dst) = hashes.hosts;
+        let flow = if hashes.is_flow_chosen { hashes.flow } else { 0 };
+        flow ^ (if self.has(Self::SRC) { src } else { 0 }) ^ (if self.has(Self::DST) { dst } else { 0 })
     }
 
     fn counts_src(self) -> bool {
@@ -45,6 +54,35 @@ impl Isolation {
 
     fn counts_dst(self) -> bool {
         self.has(Self::DST | Self::FLOWS)
+    }
+}
+
+/// What a packet is known by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hashes {
+    pub(super) flow: u32,
+    /// Of its source and its destination.
+    pub(super) hosts: (u32, u32),
+    /// Whether a filter has chosen the number of the flow.
+    pub(super) is_flow_chosen: bool,
+}
+
+impl Hashes {
+    pub(super) const fn new(flow: u32, hosts: (u32, u32)) -> Self {
+        Self { flow, hosts, is_flow_chosen: false }
+    }
+
+    /// Returns what is left after a filter has said `classid`: the minor number stands for the flow, and the major
+    /// number for both hosts. Numbers beyond those of the queues count for nothing, as 0 does (`cake_classify`).
+    #[cfg(feature = "complete")]
+    pub(super) fn chosen(self, classid: crate::tree::Id) -> Self {
+        let queue = |number: u16| u32::from(number).checked_sub(1).filter(|queue| *queue < QUEUES as u32);
+        let (flow, host) = (queue(classid.minor()), queue(classid.major()));
+        Self {
+            flow: flow.unwrap_or(self.flow),
+            hosts: host.map_or(self.hosts, |host| (host, host)),
+            is_flow_chosen: flow.is_some(),
+        }
     }
 }
 
@@ -132,17 +170,17 @@ impl Buckets {
 
     /// Returns the queue for a packet.
     #[inline]
-    pub(super) fn find(&mut self, flows: &mut Sparse<Flow>, flow: u32, hosts: (u32, u32)) -> u16 {
+    pub(super) fn find(&mut self, flows: &mut Sparse<Flow>, hashes: Hashes) -> u16 {
         if self.isolation == Isolation(0) {
             return 0;
         }
-        let tag = self.isolation.tag(flow, hosts);
+        let tag = self.isolation.tag(hashes);
         let place = tag as usize % QUEUES;
         let known = &flows[place];
         if known.tag == tag && known.set != Set::None {
             return place as u16;
         }
-        self.search(flows, tag, hosts) as u16
+        self.search(flows, tag, hashes.hosts) as u16
     }
 
     /// Searches the set, and assigns a queue if none has the tag.
@@ -240,26 +278,26 @@ mod tests {
         // All of these hashes point at queue 13, in the set from 8 to 15.
         let flow = |n: u32| 13 + n * QUEUES as u32;
         for (n, expected) in [13, 14, 15, 8, 9, 10, 11, 12, 13].into_iter().enumerate() {
-            let place = buckets.find(&mut flows, flow(n as u32), (1, 2));
+            let place = buckets.find(&mut flows, Hashes::new(flow(n as u32), (1, 2)));
             assert_eq!(place, expected);
             flows[usize::from(place)].set = Set::Sparse;
         }
         assert_eq!(buckets.collisions, 1);
         // The first flow's tag is gone, the second flow's is not.
-        assert_eq!(buckets.find(&mut flows, flow(1), (1, 2)), 14);
-        assert_eq!(buckets.find(&mut flows, flow(0), (1, 2)), 13);
+        assert_eq!(buckets.find(&mut flows, Hashes::new(flow(1), (1, 2))), 14);
+        assert_eq!(buckets.find(&mut flows, Hashes::new(flow(0), (1, 2))), 13);
         assert_eq!(buckets.collisions, 2);
     }
 
     #[test]
     fn a_flow_that_returns_finds_its_queue() {
         let (mut buckets, mut flows) = (opened(TRIPLE), queues());
-        assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
+        assert_eq!(buckets.find(&mut flows, Hashes::new(13, (1, 2))), 13);
         flows[13].set = Set::Sparse;
-        assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
+        assert_eq!(buckets.find(&mut flows, Hashes::new(13 + 1024, (1, 2))), 14);
         flows[13].set = Set::None; // the flow left, and its tag stays
-        assert_eq!(buckets.find(&mut flows, 13 + 1024, (1, 2)), 14);
-        assert_eq!(buckets.find(&mut flows, 13, (1, 2)), 13);
+        assert_eq!(buckets.find(&mut flows, Hashes::new(13 + 1024, (1, 2))), 14);
+        assert_eq!(buckets.find(&mut flows, Hashes::new(13, (1, 2))), 13);
     }
 
     /// Three bulk flows go from one source to three destinations. Under `dual-srchost` each must have a third of the
@@ -270,7 +308,7 @@ mod tests {
             let (mut buckets, mut flows) = (opened(Isolation(isolation)), queues());
             let mut last = 0;
             for n in 0..3 {
-                last = usize::from(buckets.find(&mut flows, 100 * n, (77, 100 * n)));
+                last = usize::from(buckets.find(&mut flows, Hashes::new(100 * n, (77, 100 * n))));
                 flows[last].set = Set::Bulk;
                 buckets.count_up(&flows[last]);
             }
@@ -278,9 +316,26 @@ mod tests {
         }
     }
 
+    /// A filter's minor number 5 is queue 4, and its major number 3 host 2. Numbers up to 1024 count. In a mode without
+    /// flows Linux mixes the hosts into the chosen number. Source and destination have the same chosen number, so that
+    /// `hosts` does not tell chosen hosts apart (`cake_hash`).
+    #[test]
+    #[cfg(feature = "complete")]
+    fn a_filter_chooses_the_flow_and_the_hosts() {
+        let chosen = |classid| Hashes::new(0b100, (0b001, 0b011)).chosen(crate::tree::Id(classid));
+        let of = |classid| (chosen(classid).flow, chosen(classid).hosts);
+        let own = (0b100, (0b001, 0b011));
+        assert_eq!([0x0003_0005, 5, 0x0003_0000].map(of), [(4, (2, 2)), (4, own.1), (own.0, (2, 2))]);
+        assert_eq!([0x0400_0400, 0x0401_0401, 0].map(of), [(1023, (1023, 1023)), own, own]);
+        let tag = |bits| Isolation(bits).tag(chosen(0x0003_0005));
+        assert_eq!([1, 2, 3, 4, 5, 6, 7].map(tag), [4 ^ 2, 4 ^ 2, 4, 4, 4, 4, 4]);
+        let of_host = |bits| Isolation(bits).tag(chosen(0x0003_0000));
+        assert_eq!([1, 2, 3, 7].map(of_host), [2, 2, 0, 0b100]);
+    }
+
     #[test]
     fn a_mode_tells_apart_what_it_names() {
-        let tag = |bits| Isolation(bits).tag(0b100, (0b001, 0b011));
+        let tag = |bits| Isolation(bits).tag(Hashes::new(0b100, (0b001, 0b011)));
         assert_eq!([1, 2, 3, 4, 5, 6, 7].map(tag), [0b001, 0b011, 0b010, 0b100, 0b100, 0b100, 0b100]);
     }
 

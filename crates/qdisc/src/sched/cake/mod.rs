@@ -50,12 +50,18 @@ use alloc::vec::Vec;
 use autorate::Estimate;
 use diffserv::Plan;
 use goodqueue_units::Instant;
-use hash::Isolation;
+use hash::{Hashes, Isolation};
 use heap::Longest;
 use params::{ACK_FILTER, AUTORATE, AckFilter, DIRECTION, Direction, FWMARK, ISOLATION, Memory, NAT, WASH};
 pub use params::{memory_limit, times};
 use shaper::{Framing, Shaper};
 use tin::{QUEUES, Tin};
+
+/// Returns whether the major number of a classid that a filter says is a host to a `cake` with these parameters.
+#[cfg(feature = "complete")]
+pub(crate) fn is_host(args: &Args, major: u16) -> bool {
+    Isolation(args.get(&ISOLATION) as u8).has_hosts() && (1..=QUEUES as u16).contains(&major)
+}
 
 /// `tc`'s `cake`.
 #[derive(Clone, Debug)]
@@ -153,38 +159,21 @@ impl<P: Packet> Discipline<P> for Cake<P> {
 }
 
 impl<P: Packet> Qdisc<P> for Cake<P> {
-    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
-        packet.set_arrival(now);
-        let mark = if self.fwmark == 0 { 0 } else { owner.fwmark(&packet) };
-        let tin_index = self.tin_of(&packet, mark);
-        if self.wash {
-            packet.set_dscp(0);
-        }
-        let (flow, hosts) = self.identify(&packet, owner);
-        let tin = &mut self.tins[tin_index];
-        let flow_index = tin.classify(flow, hosts);
-        if tin.bytes == 0 {
-            tin.next = tin.next.max(now);
-            if self.backlog.packets == 0 {
-                self.shaper.freshen(now);
-                self.wake = self.shaper.wait(now);
-            }
-        }
-        let before = self.backlog.bytes;
-        self.push(tin_index, flow_index, packet);
-        if self.ack_filter != AckFilter::Off {
-            self.thin_acks(now, tin_index, flow_index, owner);
-        }
-        self.longest.grew(heap::key(tin_index, flow_index), &self.tins);
-        self.follow_arrivals(now, self.backlog.bytes as i64 - before as i64);
-        self.tins[tin_index].wake(flow_index, || owner.random_u16());
-        let mut told = Enqueued::Success;
-        while self.memory > self.memory_limit {
-            if self.overflow(now, owner) == heap::key(tin_index, flow_index) {
-                told = Enqueued::Congestion;
-            }
-        }
-        told
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
+        let hashes = self.identify(&packet, owner);
+        self.admit(now, packet, hashes, owner)
+    }
+
+    #[cfg(feature = "complete")]
+    fn enqueue_into<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        packet: P,
+        classid: Option<crate::tree::Id>,
+        owner: &mut O,
+    ) -> Option<Enqueued> {
+        let hashes = self.identify(&packet, owner).chosen(classid.unwrap_or_default());
+        Some(self.admit(now, packet, hashes, owner))
     }
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
@@ -260,6 +249,41 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
 }
 
 impl<P: Packet> Cake<P> {
+    /// Takes `packet` into the queue of its `hashes`.
+    #[inline]
+    fn admit<O: Owner<P>>(&mut self, now: Instant, mut packet: P, hashes: Hashes, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        let mark = if self.fwmark == 0 { 0 } else { owner.fwmark(&packet) };
+        let tin_index = self.tin_of(&packet, mark);
+        if self.wash {
+            packet.set_dscp(0);
+        }
+        let tin = &mut self.tins[tin_index];
+        let flow_index = tin.classify(hashes);
+        if tin.bytes == 0 {
+            tin.next = tin.next.max(now);
+            if self.backlog.packets == 0 {
+                self.shaper.freshen(now);
+                self.wake = self.shaper.wait(now);
+            }
+        }
+        let before = self.backlog.bytes;
+        self.push(tin_index, flow_index, packet);
+        if self.ack_filter != AckFilter::Off {
+            self.thin_acks(now, tin_index, flow_index, owner);
+        }
+        self.longest.grew(heap::key(tin_index, flow_index), &self.tins);
+        self.follow_arrivals(now, self.backlog.bytes as i64 - before as i64);
+        self.tins[tin_index].wake(flow_index, || owner.random_u16());
+        let mut told = Enqueued::Success;
+        while self.memory > self.memory_limit {
+            if self.overflow(now, owner) == heap::key(tin_index, flow_index) {
+                told = Enqueued::Congestion;
+            }
+        }
+        told
+    }
+
     /// Returns the tin of a packet: the tin that its firewall `mark` names, otherwise the tin of its codepoint.
     #[inline]
     fn tin_of(&self, packet: &P, mark: u32) -> usize {
@@ -274,9 +298,10 @@ impl<P: Packet> Cake<P> {
 
     /// Returns the hashes of a packet's flow and of its hosts.
     #[inline]
-    fn identify<O: Owner<P>>(&self, packet: &P, owner: &O) -> (u32, (u32, u32)) {
+    fn identify<O: Owner<P>>(&self, packet: &P, owner: &O) -> Hashes {
         let inside = if self.nat { packet.translated_from() } else { None };
-        inside.unwrap_or_else(|| (packet.flow_hash(), owner.host_hashes(packet)))
+        let (flow, hosts) = inside.unwrap_or_else(|| (packet.flow_hash(), owner.host_hashes(packet)));
+        Hashes::new(flow, hosts)
     }
 
     /// Drops the ACK that the newest packet of a flow makes superfluous, if there is one.

@@ -346,7 +346,7 @@ fn memory_up_to_the_limit_may_be_used() {
 fn a_flow_is_unresponsive_until_its_blue_rests() {
     let mut cake = cake("");
     let (tin, at) = (&mut cake.tins[0], |ms: u64| Instant::from_nanos(ms * 1_000_000));
-    tin.classify(0, (0, 0));
+    tin.classify(Hashes::new(0, (0, 0)));
     let law = &mut tin.flows[7].law;
     tin.counts.unresponsive += u32::from(law.queue_full(at(1000), &tin.share.law));
     tin.wake(7, || 0);
@@ -367,7 +367,7 @@ fn an_empty_flow_leaves_its_set() {
     let (mut cake, at) = (cake(""), |ms: u64| Instant::from_nanos(ms * 1_000_000));
     let tin = &mut cake.tins[0];
     let counts = |tin: &Tin| (tin.counts.sparse, tin.counts.bulk, tin.counts.decaying);
-    tin.classify(0, (0, 0));
+    tin.classify(Hashes::new(0, (0, 0)));
     for flow in 0..3 {
         tin.wake(flow, || 0);
         tin.flows[usize::from(flow)].law.queue_full(at(1000), &tin.share.law);

@@ -13,7 +13,7 @@
 
 use super::autorate::average;
 use super::diffserv::Share;
-use super::hash::{Buckets, Isolation};
+use super::hash::{Buckets, Hashes, Isolation};
 use super::sparse::Sparse;
 use crate::aqm::cobalt::Vars;
 use crate::sched::slab::Chain;
@@ -175,13 +175,13 @@ impl Tin {
         self.counts.sparse + self.counts.bulk > 0
     }
 
-    /// Returns the queue of a packet, from the hashes of its flow and of its source and destination.
+    /// Returns the queue of a packet.
     #[inline]
-    pub(super) fn classify(&mut self, flow: u32, hosts: (u32, u32)) -> u16 {
+    pub(super) fn classify(&mut self, hashes: Hashes) -> u16 {
         if !self.flows.is_open() {
             self.open();
         }
-        self.buckets.find(&mut self.flows, flow, hosts)
+        self.buckets.find(&mut self.flows, hashes)
     }
 
     /// Makes the tables of flows, for the first packet.

@@ -7,6 +7,7 @@ use super::grafted::HASHING;
 use super::head::{Head, Verb};
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, Filter, Group, Id, Plan, Qdisc, Read, What};
+use crate::sched::cake;
 use crate::tree::chain::Target;
 use crate::tree::filter::{self, Lack};
 use crate::tree::params::Scheduler;
@@ -275,6 +276,27 @@ impl Qdisc {
             Scheduler::Hfsc { .. } => is_there && (of == 0 || level(of) > level(id.minor())),
             _ => false,
         }
+    }
+
+    /// Returns what its filters do to a discipline without classes, if few expect it.
+    pub(super) fn note_on_filters(&self) -> Option<String> {
+        let What::Leaf { args, .. } = &self.what else { return None };
+        let (name, handle) = (self.name(), self.handle);
+        if name != "cake" {
+            return Some(format!(
+                "{name} {handle} drops packets that no filter of its own matches, as in Linux"
+            ));
+        }
+        let filters = self.filters.values().flat_map(|group| group.filters.values());
+        let mut majors = filters.map(|filter| match &filter.rule.target {
+            Target::Class(id) => id.major(),
+            Target::Computed(map) => map.base.major(),
+        });
+        let host = majors.find(|major| cake::is_host(args, *major))?;
+        Some(format!(
+            "cake {handle} takes the major number of a filter's class for the host, as in Linux: all packets of \
+             classes {host:x}:… are of one host"
+        ))
     }
 
     /// Returns the number of a new hash table of `u32` (`gen_new_htid`). All filters of a qdisc and of its classes

@@ -155,7 +155,8 @@ impl Plan {
                     "ingress" | "clsact" | "egress" | "ingress_block" | "egress_block" | "block",
                 ) => {
                     return Err(format!(
-                        "found {word}; accepted: qdiscs that queue packets, and their filters"
+                        "found {word}; accepted: qdiscs that queue packets, and their filters; a [[hop]] of kind \
+                         \"police\" polices what arrives"
                     ));
                 }
                 (Class, "classid") => head.read_class(object, "classid", line.value("classid")?)?,

@@ -31,10 +31,10 @@ impl Plan {
         if own.parent != Id::ROOT && own.stab.is_some() {
             return Err(format!("found stab at {handle}; accepted: stab only at the root"));
         }
-        if matches!(name, "cake" | "sfb" | "dualpi2") && !own.filters.is_empty() {
+        if name == "dualpi2" && !own.filters.is_empty() {
             return Err(format!(
-                "found a filter at {name} {handle}; accepted: filters at fq_codel and sfq, as those of {name} are not \
-                 simulated"
+                "found a filter at {name} {handle}; accepted: filters at cake, fq_codel, sfb and sfq, as those of \
+                 {name} are not simulated"
             ));
         }
         let targets = own.filters.values().flat_map(|group| group.filters.values());
