@@ -26,21 +26,6 @@ _STARTED_NS = 1_577_836_800_000_000_000
 _SECCOMP = (7, 0)
 """The first release that can watch its programs by seccomp, which takes half of the processor's time of ptrace."""
 
-_BESIDE = """: >"$0"
-setpriv --pdeathsig KILL "$@" >"$0" 2>&1 &
-program=$!
-tail --bytes=+1 --follow --sleep-interval=0.2 --pid=$program "$0" &
-wait $program
-status=$?
-wait
-exit $status
-"""
-"""Runs a program whose output goes to a file, which is printed as it grows. If this ends, so does the program.
-
-A pipe would interrupt Linux each time that somebody has read it. Interrupts are a part of its random numbers.
-"""
-
-
 def run(
     system: image.Image, program: Path, plan: Plan, folder: Path, progress: Progress, stop: threading.Event
 ) -> None:
@@ -59,8 +44,7 @@ def run(
         # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
         fixed = ["setarch", "x86_64", "--addr-no-randomize"]
         command = ["taskset", "--cpu-list", str(core), *fixed, *place, str(program), *words]
-        console = str(folder / machine.CONSOLE)
-        ended = watching.watch(["sh", "-c", _BESIDE, console, *command], progress, stop, machine.NAME)
+        ended = watching.watch(command, progress, stop, machine.NAME)
     if "done" not in ended.lines:
         raise machine.failed(ended)
 

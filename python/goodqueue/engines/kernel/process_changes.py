@@ -31,6 +31,12 @@ CHANGES = (
     # The clock would have steps of 256 ns, and timers would be 500 ns late. These are those of the real clock: 1 ns.
     Change("arch/um/include/linux/time-internal.h", "TIMER_MULTIPLIER 256\n", "TIMER_MULTIPLIER 1\n"),
     Change("arch/um/include/linux/time-internal.h", "TIMER_MIN_DELTA  500\n", "TIMER_MIN_DELTA  1\n"),
+    # What the host does must not be a part of Linux's random numbers: an interrupt's moment and number are the host's.
+    # From 7.0 on the end of each program is one.
+    Change("kernel/irq/handle.c", "\tadd_interrupt_randomness(desc->irq_data.irq);\n", ""),
+    # Who reads Linux's console must not interrupt it. Linux waits instead until the text is written, and no time passes.
+    Change("arch/um/os-Linux/irq.c", "return EPOLLOUT;", "return 0;"),
+    Change("arch/um/drivers/chan_kern.c", "err = os_set_fd_block(fd, 0);", "err = os_set_fd_block(fd, 1);"),
     # The host takes back a program's vector registers only as a whole. On processors with AMX the whole is larger than
     # the 2696 bytes that Linux keeps, and each run would end at its first program. What follows these bytes is AMX's
     # alone, and a program that never asked for it has zeros there. Words 64 and 65 name the parts in use.
