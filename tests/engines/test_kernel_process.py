@@ -135,6 +135,19 @@ def test_a_source_that_has_not_the_text_to_change_is_refused(system: image.Image
         process_build._apply(change, tmp_path, system)
 
 
+def test_a_package_that_lies_in_the_users_folder_is_not_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """As `findings/apt-print-uris.sh` shows, apt prints nothing about such a package."""
+    (tmp_path / "programs").mkdir()
+    line = "'http://mirror.test/linux_1_all.deb' linux_1_all.deb 7 SHA256:00"
+    program(tmp_path / "programs", "apt-get", f'[ -e linux_1_all.deb ] || echo "{line}"')
+    monkeypatch.setenv("PATH", str(tmp_path / "programs"), prepend=os.pathsep)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "linux_1_all.deb").touch()
+    assert packages.exactly("linux", "1").digest == "SHA256:00"
+
+
 MAKE = """
 for word; do case $word in O=*) mkdir -p "${word#O=}"; exit;; -C) next=1;; *) [ "$next" ] && folder=$word; next=;; esac
 done

@@ -52,6 +52,7 @@ def doctor(json: Json = False) -> None:
         good = {finding.name for finding in diagnosis.findings if finding.good}
         faster = "on this host" if "this host" in good else "nowhere here"
         places = {
+            "process": "Runs as a process of this machine, in virtual time, links of any rate.",
             "vm": f"Runs in a virtual machine, in virtual time, links of up to {_fastest()}; faster ones {faster}.",
             "host": "Runs on this host, in real time: results vary with what else it does.",
             None: "Cannot run here.",

@@ -86,6 +86,11 @@ def why_not(release: str | None = None) -> str | None:
     return None
 
 
+def is_taken(release: str | None, machine: str | None) -> bool:
+    """Return whether runs of ``release`` are in Linux as a process: if it can run, unless another ``machine`` is asked."""
+    return machine in (None, "process") and why_not(release) is None
+
+
 def why_no_build() -> str | None:
     """Return why Linux cannot be built as a process here. Returns None if it can."""
     lacking = packages.missing_program() or next((name for name in _PROGRAMS if shutil.which(name) is None), None)
