@@ -5,22 +5,23 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from goodqueue import engines
+from goodqueue import engines, scenario
 from goodqueue.capture import Trace
-from goodqueue.engines import identity, kernel
+from goodqueue.engines import identity, kernel, releases
 from goodqueue.engines.kernel import (
     cpio,
     doctor,
     folders,
     image,
     machine,
+    making,
     packages,
     process,
     process_build,
@@ -47,6 +48,7 @@ def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> image.Image:
     write_image(image.cache(), "own", kernel="6.1.0-56-amd64", sizes={image.KERNEL: 6, image.FILES: 0})
     monkeypatch.setattr(process_build.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(process_build, "_traceable", lambda: True)
+    monkeypatch.setattr(process_build, "_fixed", lambda: True)
     monkeypatch.setattr(process_build.platform, "machine", lambda: "x86_64")
     monkeypatch.setattr(process_files.image, "compile_python", compile_python)
     (image.cache() / "own" / image.FILES).write_bytes(b"")
@@ -111,10 +113,17 @@ def test_what_is_missing_is_said_before_a_run(system: image.Image, monkeypatch: 
     built = process_build.program(system)
     built.parent.mkdir()
     built.touch()
-    assert kernel.place(plan(rate_bps=1_000_000_000), never(), None, "process") == "process", "no rate is too high"
+    for machine_name in (None, "process"):
+        placed = kernel.place(plan(rate_bps=1_000_000_000), never(), None, machine_name)
+        assert placed == "process", "no rate is too high, and where it is built it is the default"
+    assert making.build(resolve(SCENARIO)) == making.build(resolve(SCENARIO), machine="process")
     assert doctor._process("6.1").good
     monkeypatch.setattr(process_build, "_traceable", lambda: False)
     assert "forbids ptrace" in doctor._process("6.1").found
+    monkeypatch.setattr(process_build, "_traceable", lambda: True)
+    monkeypatch.setattr(process_build, "_fixed", lambda: False)
+    assert "forbids setarch x86_64 --addr-no-randomize; accepted: one" in doctor._process("6.1").found
+    assert kernel.place(plan(), never()) in ("vm", "host"), "qemu serves"
 
 
 @pytest.mark.parametrize(("release", "is_concerned"), [("6.1", True), ("6.12", True), ("7.3", False)])
@@ -289,21 +298,59 @@ def test_runs_at_once_have_different_cores(monkeypatch: pytest.MonkeyPatch) -> N
         assert again == 1001, "a core that a run has left"
 
 
-@pytest.mark.long
+BUILT = next((release for release in (None, *releases.RELEASES) if process_build.why_not(release) is None), None)
+"""A release that is built here."""
+
+EXAMPLES = (
+    "ack-filter", "asymmetric", "cbr-step", "first", "hidden-buffer", "household", "lossy-wire", "media",
+    "one-flow-codel", "packmime", "rate-step", "rpm", "rrul", "rrul-be", "rtt-fairness", "short-flows", "street",
+    "subscribers", "two-bottlenecks", "voip-and-web", "web-users",
+)  # fmt: skip
+_SHORT = {"duration": "8s", "warmup": "2s"}
+"""Some examples have changes later than that, and keep their own times."""
+
+
+def twice(asked: Any, folder: Path) -> str:
+    """Return the record of two runs at once, whose captures and records are the same bytes."""
+
+    def run(name: str) -> tuple[str, bytes]:
+        trace = Trace(str(folder / name), ("down-in", "up-out"))
+        record = kernel.run(asked, lambda _: None, never(), trace, BUILT, "process")
+        return record, (folder / name).read_bytes()
+
+    with ThreadPoolExecutor(2) as pool:
+        first, again = pool.map(run, ("first", "again"))
+    assert first == again
+    return first[0]
+
+
 @pytest.mark.kernel
 @pytest.mark.needs("process")
 def test_two_runs_at_once_have_the_same_bytes(tmp_path: Path) -> None:
     """Record and captures, to the nanosecond. Another seed has others: the seed reaches Linux's random numbers."""
+    record = twice(resolve(SCENARIO), tmp_path)
+    assert json.loads(record)["kernel"]["where"] == "process"
+    (tmp_path / "other").mkdir()
+    twice(resolve(SCENARIO | {"seed": 2}), tmp_path / "other")
+    assert (tmp_path / "first").read_bytes() != (tmp_path / "other/first").read_bytes()
 
-    def run(name: str, seed: int) -> tuple[str, bytes]:
-        path = tmp_path / name
-        trace = Trace(str(path), ("down-in", "up-out"))
-        record = kernel.run(resolve(SCENARIO | {"seed": seed}), lambda _: None, never(), trace, None, "process")
-        return record, path.read_bytes()
 
-    with ThreadPoolExecutor(2) as pool:
-        first, again = (pool.submit(run, name, 1) for name in ("first", "again"))
-        assert first.result() == again.result()
-    record, capture = first.result()
-    assert (json.loads(record)["engine"], json.loads(record)["kernel"]["where"]) == ("kernel-process", "process")
-    assert run("other", 2)[1] != capture
+@pytest.fixture
+def load() -> Iterator[None]:
+    """Keep each core busy with three other programs."""
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(3 * len(os.sched_getaffinity(0)))]
+    yield
+    for program in busy:
+        program.kill()
+        program.wait()
+
+
+@pytest.mark.long
+@pytest.mark.kernel
+@pytest.mark.needs("process")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_has_the_same_bytes_twice_under_load(name: str, tmp_path: Path, load: None) -> None:
+    asked = scenario.load(Path(__file__).parents[2] / "examples" / f"{name}.toml")
+    if not asked.get("change") and name != "media":
+        asked |= _SHORT
+    twice(resolve(asked), tmp_path)

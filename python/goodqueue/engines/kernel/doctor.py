@@ -117,7 +117,8 @@ def _process(name: str) -> Finding:
     """Return whether Linux ``name`` can run as a process, and what is missing or builds it."""
     why = process_build.why_not(name)
     found = (
-        process_build.why_no_build() or f"not built; {process_build.how_to_build(name)} builds it of Debian's source"
+        process_build.why_no_build(name)
+        or f"not built; {process_build.how_to_build(name)} builds it of Debian's source"
     )
     return Finding(f"Linux {name} as a process", found if why else "built from Debian's source", why is None)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from goodqueue.engines.kernel import image, machine, process_files, watching
+from goodqueue.engines.kernel import image, machine, process_build, process_files, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.running import Progress
 
@@ -25,9 +25,6 @@ _STARTED_NS = 1_577_836_800_000_000_000
 
 _FIRST = "initramfs.cpio"
 """The name of the first file system in a run's folder."""
-
-_SECCOMP = (7, 0)
-"""The first release that can watch its programs by seccomp, which takes half of the processor's time of ptrace."""
 
 
 def run(
@@ -46,10 +43,8 @@ def run(
         place = ["env", "-C", str(folder), f"TMPDIR={_memorys_folder(folder, memory_mb)}"]
         # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
         # times as long as one core needs for both.
-        # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
-        fixed = ["setarch", "x86_64", "--addr-no-randomize"]
         words = _words(system, memory_mb, machine.seed(plan))
-        command = ["taskset", "--cpu-list", str(core), *fixed, *place, str(program), *words]
+        command = ["taskset", "--cpu-list", str(core), *process_build.FIXED, *place, str(program), *words]
         ended = watching.watch(command, progress, stop, machine.NAME)
     if "done" not in ended.lines:
         raise machine.failed(ended)
@@ -62,7 +57,7 @@ def _words(system: image.Image, memory_mb: int, seed: str) -> list[str]:
     """
     words = [f"mem={memory_mb}M", f"initrd={_FIRST}", "time-travel=inf-cpu", f"time-travel-start={_STARTED_NS}"]
     words += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
-    if tuple(map(int, system.release.split("."))) >= _SECCOMP:
+    if process_build.has_seccomp(system.release):
         words.append("seccomp=auto")
     # A folder's own name would change. This one is the folder in which the program was started.
     return [*words, "hostfs=/proc/self/cwd", f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={seed}"]
