@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -29,6 +29,9 @@ from goodqueue.engines.kernel import (
     process_files,
     vm,
 )
+from goodqueue.engines.kernel.lab import run
+from goodqueue.engines.kernel.lab.errors import LabError
+from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
 from goodqueue.scenario import resolve
 from test_kernel_machine import SCENARIO, never, plan, write_image
@@ -298,6 +301,19 @@ def test_runs_at_once_have_different_cores(monkeypatch: pytest.MonkeyPatch) -> N
         assert again == 1001, "a core that a run has left"
 
 
+def test_tc_runs_only_once_the_timers_are_precise(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine that has just booted ticks in 4 ms, and the default burst of each htb class would be 4 ms longer."""
+    calls: list[str] = []
+
+    def build(plan: Plan, heard: list[str]) -> NoReturn:
+        raise LabError(f"{calls} before tc")
+
+    monkeypatch.setattr(run, "_await_precise_timers", lambda: calls.append("timers"))
+    monkeypatch.setattr(run, "build", build)
+    with pytest.raises(LabError, match=r"\['timers'\] before tc"):
+        run.run(plan(), tmp_path, lambda _: None)
+
+
 BUILT = next((release for release in (None, *releases.RELEASES) if process_build.why_not(release) is None), None)
 """A release that is built here."""
 
@@ -313,13 +329,13 @@ _SHORT = {"duration": "8s", "warmup": "2s"}
 def twice(asked: Any, folder: Path) -> str:
     """Return the record of two runs at once, whose captures and records are the same bytes."""
 
-    def run(name: str) -> tuple[str, bytes]:
+    def once(name: str) -> tuple[str, bytes]:
         trace = Trace(str(folder / name), ("down-in", "up-out"))
         record = kernel.run(asked, lambda _: None, never(), trace, BUILT, "process")
         return record, (folder / name).read_bytes()
 
     with ThreadPoolExecutor(2) as pool:
-        first, again = pool.map(run, ("first", "again"))
+        first, again = pool.map(once, ("first", "again"))
     assert first == again
     return first[0]
 
