@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from goodqueue.engines.kernel import image, machine, watching
+from goodqueue.engines.kernel import image, machine, process_build, process_files, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.running import Progress
 
@@ -23,22 +23,8 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 _STARTED_NS = 1_577_836_800_000_000_000
 """The calendar's time at the start of each run: 2020-01-01."""
 
-_SECCOMP = (7, 0)
-"""The first release that can watch its programs by seccomp, which takes half of the processor's time of ptrace."""
-
-_BESIDE = """: >"$0"
-setpriv --pdeathsig KILL "$@" >"$0" 2>&1 &
-program=$!
-tail --bytes=+1 --follow --sleep-interval=0.2 --pid=$program "$0" &
-wait $program
-status=$?
-wait
-exit $status
-"""
-"""Runs a program whose output goes to a file, which is printed as it grows. If this ends, so does the program.
-
-A pipe would interrupt Linux each time that somebody has read it. Interrupts are a part of its random numbers.
-"""
+_FIRST = "initramfs.cpio"
+"""The name of the first file system in a run's folder."""
 
 
 def run(
@@ -51,28 +37,27 @@ def run(
     (folder / "plan.json").write_text(plan.to_json(), encoding="utf-8")
     machine.results(folder)
     memory_mb = machine.memory_mb(plan)
-    with machine.first_files(system, machine.archive("process.sh"), folder) as first, _core() as core:
-        words = _words(system, memory_mb, first.name, plan.seed)
+    with process_files.opened(system, stop) as first, _core() as core:
+        # Its random numbers depend on each word of the command line, so this name is the same in all runs.
+        (folder / _FIRST).symlink_to(f"/proc/{os.getpid()}/fd/{first.fileno()}")
         place = ["env", "-C", str(folder), f"TMPDIR={_memorys_folder(folder, memory_mb)}"]
         # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
         # times as long as one core needs for both.
-        # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
-        fixed = ["setarch", "x86_64", "--addr-no-randomize"]
-        command = ["taskset", "--cpu-list", str(core), *fixed, *place, str(program), *words]
-        console = str(folder / machine.CONSOLE)
-        ended = watching.watch(["sh", "-c", _BESIDE, console, *command], progress, stop, machine.NAME)
+        words = _words(system, memory_mb, machine.seed(plan))
+        command = ["taskset", "--cpu-list", str(core), *process_build.FIXED, *place, str(program), *words]
+        ended = watching.watch(command, progress, stop, machine.NAME)
     if "done" not in ended.lines:
         raise machine.failed(ended)
 
 
-def _words(system: image.Image, memory_mb: int, first: str, seed: int) -> list[str]:
+def _words(system: image.Image, memory_mb: int, seed: str) -> list[str]:
     """Return the kernel's command line. Its random numbers depend on it, so it has no word that changes between runs.
 
     It passes words that it does not know to the first process as environment variables.
     """
-    words = [f"mem={memory_mb}M", f"initrd={first}", "time-travel=inf-cpu", f"time-travel-start={_STARTED_NS}"]
+    words = [f"mem={memory_mb}M", f"initrd={_FIRST}", "time-travel=inf-cpu", f"time-travel-start={_STARTED_NS}"]
     words += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
-    if tuple(map(int, system.release.split("."))) >= _SECCOMP:
+    if process_build.has_seccomp(system.release):
         words.append("seccomp=auto")
     # A folder's own name would change. This one is the folder in which the program was started.
     return [*words, "hostfs=/proc/self/cwd", f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={seed}"]

@@ -1,7 +1,7 @@
 """Linux as an ordinary process: built on this machine from the Debian source package of an image's kernel.
 
 Linux calls it user mode Linux. Debian's own package of it has no virtual time, so it must be built. The program lies
-in the cache under the version of its source and a hash of the recipe: ``process.config`` and `CHANGES`. It is
+in the cache under the version of its source and a hash of the recipe: ``process.config`` and `changes`. It is
 under the GPL, and no package of goodqueue has it or any part of the source.
 """
 
@@ -11,6 +11,7 @@ import json
 import lzma
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -21,13 +22,18 @@ from dataclasses import asdict
 from pathlib import Path
 
 from goodqueue.engines.kernel import apt, folders, image, packages, watching
-from goodqueue.engines.kernel.process_changes import CHANGES, Change
+from goodqueue.engines.kernel.process_changes import Change, changes
 from goodqueue.errors import UserError
 
 PROGRAM = "linux"
 
 INSTALL = "apt-get install --no-install-recommends gcc libc6-dev make flex bison bc"
 """The command that installs on Debian and Ubuntu what builds Linux."""
+
+FIXED = ("setarch", "x86_64", "--addr-no-randomize")
+"""The command that gives a program addresses which the host does not draw.
+
+Linux takes the gap between its program and the heap as a part of its memory, so its size would differ between runs."""
 
 _PROGRAMS = ("gcc", "ld", "make", "flex", "bison", "bc", "tar")
 _CONFIG = Path(__file__).with_name("process.config")
@@ -57,31 +63,47 @@ _NOT_OURS = ("MAKEFLAGS", "MAKELEVEL", "ARCH", "CROSS_COMPILE")
 
 
 @functools.cache
-def recipe() -> str:
-    """Return a hash of what makes the program besides Debian's source: 12 hexadecimal digits."""
+def recipe(release: str) -> str:
+    """Return a hash of what makes the program besides Debian's source of ``release``: 12 hexadecimal digits."""
     settings = [line for line in _CONFIG.read_text(encoding="ascii").splitlines() if line.startswith("CONFIG_")]
-    content = json.dumps([list(map(asdict, CHANGES)), settings, _VARIABLES])
+    content = json.dumps([list(map(asdict, changes(release))), settings, _VARIABLES])
     return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def recipe_of(release: str | None) -> str:
+    """Return the hash for the image that runs of ``release`` use. Raises UserError if there is none."""
+    system = image.get(key := image.wanted(release))
+    if system is None:
+        raise UserError("machine process", f"found no image {key}; accepted: {how_to_build(release)}")
+    return recipe(system.release)
 
 
 def program(system: image.Image) -> Path:
     """Return where the program of the kernel of ``system`` is, or will be."""
-    return image.cache() / f"process-{system.version}-{recipe()}" / PROGRAM
+    return image.cache() / f"process-{system.version}-{recipe(system.release)}" / PROGRAM
 
 
 def why_not(release: str | None = None) -> str | None:
     """Return why Linux of ``release`` cannot run as a process here and now. Returns None if it can."""
-    if (why := _never()) is not None:
+    system = image.find(release)
+    if (why := _never(system.release if system else release)) is not None:
         return why
-    if (system := image.find(release)) is None or not program(system).exists():
+    if system is None or not program(system).exists():
         return f"not built; accepted: {how_to_build(release)}"
     return None
 
 
-def why_no_build() -> str | None:
-    """Return why Linux cannot be built as a process here. Returns None if it can."""
+def is_taken(release: str | None, machine: str | None) -> bool:
+    """Return whether runs of ``release`` are in Linux as a process: if it can, and no other ``machine`` is asked."""
+    return machine in (None, "process") and why_not(release) is None
+
+
+def why_no_build(release: str | None = None) -> str | None:
+    """Return why Linux of ``release`` cannot be built as a process here, or not run then. Returns None if it can."""
     lacking = packages.missing_program() or next((name for name in _PROGRAMS if shutil.which(name) is None), None)
-    return _never() or (lacking and f"found no {lacking} to build Linux; accepted: on Debian, as root: {INSTALL}")
+    return _never(release) or (
+        lacking and f"found no {lacking} to build Linux; accepted: on Debian, as root: {INSTALL}"
+    )
 
 
 def how_to_build(release: str | None) -> str:
@@ -89,12 +111,21 @@ def how_to_build(release: str | None) -> str:
     return f"goodqueue kernel image {f'--kernel {release} ' if release else ''}--machine process"
 
 
-def _never() -> str | None:
-    """Return why Linux as a process never runs on this machine, or None."""
+def has_seccomp(release: str) -> bool:
+    """Return whether Linux of ``release`` can watch its programs by seccomp, for half of what ptrace takes."""
+    return tuple(map(int, release.split("."))) >= (7, 0)
+
+
+def _never(release: str | None) -> str | None:
+    """Return why Linux of ``release`` as a process never runs on this machine, or None."""
     if platform.machine() != "x86_64":
         return f"found a processor of {platform.machine()}; accepted: x86-64"
-    if not _traceable():
-        return "found a system that forbids ptrace; accepted: one that lets a process trace its children"
+    if not (release and has_seccomp(release)) and not _traceable():
+        return "found a system that forbids ptrace; accepted: one that permits it, or --kernel 7.3, which needs none"
+    if not _fixed():
+        # Docker's own filter of system calls lets ptrace pass, and this not.
+        accepted = "one that lets a program have fixed addresses (Docker: --security-opt seccomp=unconfined)"
+        return f"found a system that forbids {shlex.join(FIXED)}; accepted: {accepted}"
     return None
 
 
@@ -103,6 +134,15 @@ def _traceable() -> bool:
     """Return whether a process may be traced. Some containers forbid it."""
     traced = "import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, 0, 0) != 0)"
     return subprocess.run([sys.executable, "-S", "-c", traced], check=False).returncode == 0
+
+
+@functools.cache
+def _fixed() -> bool:
+    """Return whether a program may have addresses that the host does not draw."""
+    try:
+        return subprocess.run([*FIXED, "true"], check=False, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
 
 
 def build(
@@ -116,7 +156,7 @@ def build(
     target = program(system)
     if target.exists():
         return target
-    if (why := why_no_build()) is not None:
+    if (why := why_no_build(system.release)) is not None:
         raise UserError(_name(system), why)
     stop = stop or threading.Event()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -125,9 +165,8 @@ def build(
             return target
         with folders.private(image.cache()) as work:
             source = _fetched(system, work, tell)
-            for change in CHANGES:
-                if change.concerns(system.release):
-                    _apply(change, source, system)
+            for change in changes(system.release):
+                _apply(change, source, system)
             tell("configuring")
             build_folder = work / "build"
             made = [f"O={build_folder}", f"KCONFIG_ALLCONFIG={_CONFIG}", "allnoconfig"]

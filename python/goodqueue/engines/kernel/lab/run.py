@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,10 +41,11 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
-    with tempfile.TemporaryDirectory(dir=folder) as tables:  # the next run clears the folder if this one is killed
-        distributions.write(plan, Path(tables))
-        heard: list[str] = []
-        spaces = build(plan, heard)
+    if plan.own is None:
+        _await_precise_timers()
+    distributions.write(plan, folder)
+    heard: list[str] = []
+    spaces = build(plan, heard)
     own_path = _own_path(plan, spaces)
     captures = {}
     for space, device in captured(plan):
@@ -87,6 +87,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     if own_path is not None:
         own_path.stop()
     heard += changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
+    distributions.remove(folder)
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
@@ -109,9 +110,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
 
 
 def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
-    """Return goodqueue's own path if the plan has one. Otherwise wait until Linux's path is ready."""
+    """Return goodqueue's own path if the plan has one."""
     if plan.own is None:
-        _await_precise_timers()
         return None
     from goodqueue.engines.live.between import Between  # not in the virtual machine, which lacks our path
 
@@ -146,7 +146,10 @@ class _Waiting:
 
 
 def _await_precise_timers() -> None:
-    """Wait for precise timers. A kernel that has just booted may tick in milliseconds for a moment."""
+    """Wait for precise timers. A kernel that has just booted may tick in milliseconds for a moment.
+
+    ``tc`` reads the same word before it computes a default burst: with ticks of 4 ms, what a link sends in 4 ms more.
+    """
     path = Path("/proc/self/net/psched")
     for _ in range(50):
         if path.read_text(encoding="ascii").split()[3] == _PRECISE:
