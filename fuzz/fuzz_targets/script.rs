@@ -52,6 +52,14 @@ const PIECES: &[&str] = &[
     "shift; eval A=$A\n",
     "while getopts ab: o; do\n",
     "qdisc replace dev e root sfq\n",
+    "tc qdisc replace dev e root handle 1: hfsc\n",
+    "tc qdisc replace dev e root handle 1: drr\n",
+    "tc class replace dev e parent 1: classid 1:1 htb rate 1mbit\n",
+    "tc class change dev e classid 1:1 hfsc rt rate 1mbit\n",
+    "tc class add dev e parent 1: drr\n",
+    "tc filter replace dev e parent 1: prio 1 handle 800::800 u32 match u32 0 0 flowid 1:1\n",
+    "tc filter replace dev e parent 1: prio 2 handle 800::800 u32 flowid 1:2\n",
+    "tc filter replace dev e parent 1: prio 3 handle 1 flow hash keys src,nfct-dst divisor 8\n",
 ];
 
 #[derive(Arbitrary, Debug)]

@@ -123,7 +123,14 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
 
 def words(said: str) -> str:
     """Return the words of `tc` or Linux within what was said."""
-    first = next((line for line in said.splitlines() if line and not line.startswith(("RED: set", "tc_red_eval", "Auto-config", "rtt_max"))), "")
+    first = next(
+        (
+            line
+            for line in said.splitlines()
+            if line and not line.startswith(("RED: set", "tc_red_eval", "Auto-config", "rtt_max"))
+        ),
+        "",
+    )
     return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE|SFQ): ", "", first).strip()
 
 

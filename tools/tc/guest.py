@@ -74,7 +74,9 @@ def make(device: str) -> None:
             return struct.pack("HH", 4 + len(data), number) + data + bytes(-len(data) % 4)
 
         body = bytes(16) + part(name, device.encode() + b"\0") + part(link_info, part(kind, b"ifb\0"))
-        body += part(queue_length, struct.pack("I", 1000)) + part(queues, struct.pack("I", 4 if device == "eth1" else 1))
+        body += part(queue_length, struct.pack("I", 1000)) + part(
+            queues, struct.pack("I", 4 if device == "eth1" else 1)
+        )
         new_link, request_and_create = 16, 0x605
         with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE) as netlink:
             netlink.send(struct.pack("IHHII", 16 + len(body), new_link, request_and_create, 1, 0) + body)

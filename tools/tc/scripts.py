@@ -330,8 +330,12 @@ class Script:
             )
         if kind == "flow":
             return pick.choice(
-                ["flow map key dst divisor 4", "flow hash keys src,dst divisor 8", "flow map key mark baseclass 1:1",
-                    "flow hash keys nfct-src,proto divisor 16"]
+                [
+                    "flow map key dst divisor 4",
+                    "flow hash keys src,dst divisor 8",
+                    "flow map key mark baseclass 1:1",
+                    "flow hash keys nfct-src,proto divisor 16",
+                ]
             )
         return f"{kind} {target}"
 

@@ -32,10 +32,6 @@ impl Plan {
             let linux = "Filter kind and protocol must be specified.";
             return Err(by_linux("a filter without a kind", "u32, flower, fw, matchall, basic, flow", linux));
         };
-        refuse_if(head.preference == 0 && !verb.creates(), || {
-            let linux = "Invalid filter command with priority of zero.";
-            by_linux("a change without prio", "the prio of the filter", linux)
-        })?;
         let (protocol, number) = match head.protocol {
             None if verb.creates() => ("all", filter::ALL),
             other => other.unwrap_or(("all", 0)),
@@ -50,6 +46,10 @@ impl Plan {
         {
             return Err(why.clone());
         }
+        refuse_if(head.preference == 0 && !verb.creates(), || {
+            let linux = "Invalid filter command with priority of zero.";
+            by_linux("a change without prio", "the prio of the filter", linux)
+        })?;
         let (place, of) = self.block(head)?;
         let preference = self.preference(place, of, head.preference)?;
         let (order, mismatch) = (self.next_order(), self.other_protocol());
