@@ -65,6 +65,8 @@ class Link(Question):
         reader=whole(*options.BOUNDS["trace_snap"]),
         otherwise="all",
     )
+    virtual: bool = flag("In virtual time, in Linux as a process: what programs compute takes no time there.")
+    kernel: str | None = shared.kernel()
     record: str | None = option("FILE.json", "Write the record there.")
     force: bool = flag(shared.FORCE)
     metrics: str | None = option("HOST:PORT", "Serve Prometheus metrics there: 127.0.0.1:9100.")
@@ -92,6 +94,10 @@ class Link(Question):
         self._check()
         with inputs.noted() as read:
             scenario = path.read(file, self.described, self.keys)
+        if self.virtual:
+            from goodqueue.engines.live.virtual import machine
+
+            machine.check(self.kernel)
         if self.record is not None:
             output.check_file(self.record, self.force, "--record")
             output.spare(self.record, read, "--record")
@@ -101,6 +107,11 @@ class Link(Question):
         """Refuse options that do not go together. Raises UserError."""
         from goodqueue.files import output
 
+        for name in ("live", "metrics"):
+            if self.virtual and getattr(self, name):
+                raise UserError(Option(name), ["found with ", Option("virtual"), "; accepted: in real time, which is yours"])
+        if self.kernel is not None and not self.virtual:
+            raise UserError(Option("kernel"), ["found without ", Option("virtual"), "; accepted: with it"])
         of_trace = {"trace_at": self.trace_at, "trace_snap": self.trace_snap}
         if self.trace is None and (name := next((name for name, value in of_trace.items() if value), None)):
             raise UserError(Option(name), "found without --trace; accepted: with --trace FILE.pcapng")

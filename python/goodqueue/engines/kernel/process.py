@@ -20,7 +20,7 @@ from goodqueue.running import Progress
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
-_STARTED_NS = 1_577_836_800_000_000_000
+STARTED_NS = 1_577_836_800_000_000_000
 """The calendar's time at the start of each run: 2020-01-01."""
 
 _SECCOMP = (7, 0)
@@ -51,34 +51,38 @@ def run(
     (folder / "plan.json").write_text(plan.to_json(), encoding="utf-8")
     machine.results(folder)
     memory_mb = machine.memory_mb(plan)
-    with machine.first_files(system, machine.archive("process.sh"), folder) as first, _core() as core:
-        words = _words(system, memory_mb, first.name, plan.seed)
-        place = ["env", "-C", str(folder), f"TMPDIR={_memorys_folder(folder, memory_mb)}"]
-        # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
-        # times as long as one core needs for both.
-        # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
-        fixed = ["setarch", "x86_64", "--addr-no-randomize"]
-        command = ["taskset", "--cpu-list", str(core), *fixed, *place, str(program), *words]
+    with machine.first_files(system, machine.archive("process.sh"), folder) as first, core() as number:
+        place = ["env", "-C", str(folder), f"TMPDIR={memorys_folder(folder, memory_mb)}"]
+        # A folder's own name would change. This one is the folder in which the program was started.
+        words = [f"mem={memory_mb}M", f"initrd={first.name}", "hostfs=/proc/self/cwd"]
+        words += [f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={plan.seed}"]
+        ran = [*place, *command(program, words, system.release, number)]
         console = str(folder / machine.CONSOLE)
-        ended = watching.watch(["sh", "-c", _BESIDE, console, *command], progress, stop, machine.NAME)
+        ended = watching.watch(["sh", "-c", _BESIDE, console, *ran], progress, stop, machine.NAME)
     if "done" not in ended.lines:
         raise machine.failed(ended)
 
 
-def _words(system: image.Image, memory_mb: int, first: str, seed: int) -> list[str]:
-    """Return the kernel's command line. Its random numbers depend on it, so it has no word that changes between runs.
+def command(
+    program: Path, words: list[str], release: str, core: int, time: str = "inf-cpu", started_ns: int = STARTED_NS
+) -> list[str]:
+    """Return the command that runs ``program``, Linux of ``release``, on a ``core`` with ``words`` on its command line.
 
-    It passes words that it does not know to the first process as environment variables.
+    Random numbers depend on Linux's command line, so it has no word that changes between runs. Linux passes words that
+    it does not know to the first process as environment variables.
     """
-    words = [f"mem={memory_mb}M", f"initrd={first}", "time-travel=inf-cpu", f"time-travel-start={_STARTED_NS}"]
-    words += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
-    if tuple(map(int, system.release.split("."))) >= _SECCOMP:
-        words.append("seccomp=auto")
-    # A folder's own name would change. This one is the folder in which the program was started.
-    return [*words, "hostfs=/proc/self/cwd", f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={seed}"]
+    every = [f"time-travel={time}" if time else "time-travel", f"time-travel-start={started_ns}"]
+    every += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
+    if tuple(map(int, release.split("."))) >= _SECCOMP:
+        every.append("seccomp=auto")
+    # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
+    # times as long as one core needs for both.
+    # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
+    fixed = ["setarch", "x86_64", "--addr-no-randomize"]
+    return ["taskset", "--cpu-list", str(core), *fixed, str(program), *every, *words]
 
 
-def _memorys_folder(folder: Path, memory_mb: int) -> Path:
+def memorys_folder(folder: Path, memory_mb: int) -> Path:
     """Return where the file lies that is the machine's memory: in memory, unless a container left too little of it."""
     try:
         can_execute = not os.statvfs(_SHARED_MEMORY).f_flag & os.ST_NOEXEC
@@ -90,7 +94,7 @@ def _memorys_folder(folder: Path, memory_mb: int) -> Path:
 
 
 @contextmanager
-def _core() -> Iterator[int]:
+def core() -> Iterator[int]:
     """Yield the number of a core that no other run has, as long as there is one.
 
     A run holds its core by the name of a socket, which all users of the machine see, and which dies with the process.
