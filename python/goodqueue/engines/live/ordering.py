@@ -60,4 +60,5 @@ def order(task: Task, level: int, direction: outward.Outward | None = None) -> M
         "environment": environment,
         "looks": False,
         "priority": 0,
+        "virtual_time": False,
     }

@@ -38,7 +38,7 @@ def run() -> None:
     os.environ.update(work.environment)
     trace = None if work.trace is None else Trace(**work.trace | {"path": str(FOLDER / job.CAPTURE)})
     task = ordering.Task(work.scenario, work.client, work.server, trace)
-    order = ordering.order(task, 1) | {"ignored": work.ignored}
+    order = ordering.order(task, 1) | {"ignored": work.ignored, "virtual_time": True}
     time.sleep(UPTIME_S)
     with _Relay() as relay:
         channel = _start_lab(work, relay)
