@@ -16,6 +16,7 @@ from goodqueue import engines
 from goodqueue.capture import Trace
 from goodqueue.engines import identity, kernel
 from goodqueue.engines.kernel import (
+    cpio,
     doctor,
     folders,
     image,
@@ -24,6 +25,7 @@ from goodqueue.engines.kernel import (
     process,
     process_build,
     process_changes,
+    process_files,
     vm,
 )
 from goodqueue.errors import UserError
@@ -42,13 +44,20 @@ def system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> image.Image:
     """Return an image of Linux 6.1 on a machine that could build it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     image._first_wanted.cache_clear()
-    write_image(image.cache(), "own", kernel="6.1.0-56-amd64")
+    write_image(image.cache(), "own", kernel="6.1.0-56-amd64", sizes={image.KERNEL: 6, image.FILES: 0})
     monkeypatch.setattr(process_build.shutil, "which", lambda name: f"/usr/bin/{name}")
     monkeypatch.setattr(process_build, "_traceable", lambda: True)
     monkeypatch.setattr(process_build.platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr(process_files.image, "compile_python", compile_python)
+    (image.cache() / "own" / image.FILES).write_bytes(b"")
     found = image.find()
     assert found is not None
     return found
+
+
+def compile_python(root: Path, folder: Path) -> None:
+    for path in folder.rglob("*.py"):
+        path.rename(path.with_suffix(".pyc"))
 
 
 # --- names -----------------------------------------------------------------------------------------------------------
@@ -82,7 +91,7 @@ def test_the_machine_is_in_the_runs_key(system: image.Image, monkeypatch: pytest
     monkeypatch.setattr(vm, "version", lambda: "7.2.22")
     made = {identity.maker(engine, resolve(SCENARIO)).build for engine in ("kernel-process", "kernel-qemu")}
     assert len(made) == 2, "a stored run of qemu would answer for one of the process"
-    monkeypatch.setattr(process_build, "recipe", lambda: "another")
+    monkeypatch.setattr(process_build, "recipe", lambda release: "another")
     assert identity.maker("kernel-process", resolve(SCENARIO)).build not in made, "another Linux"
 
 
@@ -196,6 +205,35 @@ def test_a_stopped_build_ends_its_compilers(system: image.Image, makes: Any, tmp
     assert state.strip()[:1] in ("", "Z")
 
 
+# --- its files -------------------------------------------------------------------------------------------------------
+
+
+def test_the_first_file_system_has_bytecode_and_nothing_needless(system: image.Image, tmp_path: Path) -> None:
+    image_root = tmp_path / "image"
+    for name in ("usr/lib/modules/6.1/veth.ko", "usr/lib/python3.13/pyroute2/iproute.pyc", "usr/lib/python3.13/os.pyc"):
+        (image_root / name).parent.mkdir(parents=True, exist_ok=True)
+        (image_root / name).write_text(name)
+    (image_root / "bin").symlink_to("usr/bin")
+    system.initramfs.write_bytes(b"".join(cpio.tree(image_root)) + cpio.trailer())
+    with process_files.opened(system, never()) as file:
+        cpio.unpack(file.read(), tmp_path / "root")
+    names = {path.relative_to(tmp_path / "root").as_posix() for path in (tmp_path / "root").rglob("*.*")}
+    assert {"lab/guest.pyc", "usr/lib/python3.13/os.pyc", "lab/goodqueue/engines/kernel/lab/run.pyc"} <= names
+    assert not [name for name in names if "veth" in name or "pyroute2" in name or name.endswith(".py")]
+    assert os.access(tmp_path / "root/init", os.X_OK)
+    assert (tmp_path / "root/bin").readlink() == Path("usr/bin")
+
+
+def test_a_run_keeps_the_first_file_system_that_another_version_replaces(
+    system: image.Image, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with process_files.opened(system, never()) as mine:
+        monkeypatch.setattr(process_files.making, "laboratory", lambda: "another")
+        process_files.opened(system, never()).close()
+        assert len(list(system.folder.glob("first-*"))) == 1
+        assert Path(f"/proc/self/fd/{mine.fileno()}").read_bytes().startswith(b"070701")
+
+
 # --- the run ---------------------------------------------------------------------------------------------------------
 
 
@@ -216,7 +254,7 @@ def test_no_word_of_the_command_line_tells_where_or_when_it_runs(system: image.I
         assert {"plan.json", "results", "initramfs.cpio"} <= set((tmp_path / "files").read_text().split())
     assert lines[0] == lines[1]
     assert str(tmp_path) not in lines[0]
-    assert "SEED=1\n" in lines[0]
+    assert f"SEED={machine.seed(plan())}\n" in lines[0]
     fixed = int((tmp_path / "personality").read_text(), 16) & 0x0040000
     assert fixed, "the host draws addresses, and with them the size of Linux's memory"
 

@@ -107,7 +107,9 @@ def _made_by(where: str, release: str | None) -> dict[str, str]:
     if where == "host":
         return ours
     ours["image"] = image.wanted(release)
-    return ours | ({"qemu": vm.said().removeprefix("version ")} if where == "vm" else {"built": process_build.recipe()})
+    if where == "process":
+        return ours | {"built": process_build.recipe_of(release)}
+    return ours | {"qemu": vm.said().removeprefix("version ")}
 
 
 def _records(runs: Sequence[Run], store: Store | None, workers: int | None, progress: running.Progress) -> list[Record]:

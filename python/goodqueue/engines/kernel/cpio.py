@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-_ALIGN = 4
+_ALIGN, _HEAD = 4, 110
 _TRAILER = "TRAILER!!!"
 
 
@@ -43,6 +43,27 @@ def files(contents: dict[str, bytes]) -> bytes:
     entries = [entry(folder, stat.S_IFDIR | 0o755) for folder in folders]
     entries += [entry(name, stat.S_IFREG | 0o755, data) for name, data in sorted(contents.items())]
     return b"".join(entries) + trailer()
+
+
+def unpack(archive: bytes, root: Path) -> None:
+    """Write what an archive of this module has into the new or existing folder ``root``."""
+    root.mkdir(exist_ok=True)
+    at = 0
+    while at < len(archive):
+        size, name_size = (int(archive[at + 6 + 8 * field : at + 14 + 8 * field], 16) for field in (6, 11))
+        mode = int(archive[at + 14 : at + 22], 16)
+        name = archive[at + _HEAD : at + _HEAD + name_size - 1].decode()
+        start = at + _HEAD + name_size
+        start += -start % _ALIGN
+        data, at = archive[start : start + size], start + size + -size % _ALIGN
+        path = root / name
+        if stat.S_ISDIR(mode):
+            path.mkdir(parents=True, exist_ok=True)
+        elif stat.S_ISLNK(mode):
+            path.symlink_to(data.decode())
+        elif name != _TRAILER:
+            path.write_bytes(data)
+            path.chmod(stat.S_IMODE(mode))
 
 
 def _padded(data: bytes) -> bytes:

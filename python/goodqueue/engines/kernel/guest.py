@@ -16,9 +16,7 @@ precedence over all programs.
 """
 
 import fcntl
-import hashlib
 import os
-import runpy
 import struct
 import subprocess
 import sys
@@ -36,17 +34,16 @@ itself at an instruction of its own."""
 _FIRMWARE = Path("/sys/firmware/qemu_fw_cfg/by_name/opt/goodqueue")
 
 
-def seed_kernel(seed: str) -> None:
-    """Let the kernel's random numbers follow from ``seed``."""
-    bits = hashlib.sha256(seed.encode()).digest()
+def seed_kernel(bits: bytes) -> None:
+    """Let the kernel's random numbers follow from ``bits``."""
     with open("/dev/random", "wb", buffering=0) as device:  # noqa: PTH123
-        fcntl.ioctl(device, _RNDADDENTROPY, struct.pack("ii32s", 8 * len(bits), len(bits), bits))
+        fcntl.ioctl(device, _RNDADDENTROPY, struct.pack(f"ii{len(bits)}s", 8 * len(bits), len(bits), bits))
         fcntl.ioctl(device, _RNDRESEEDCRNG)
 
 
 def ordered_by_firmware() -> tuple[str, Path]:
     """Pause, and return the seed and the file of the plan once the machine goes on."""
-    seed_kernel("booted")
+    seed_kernel(b"booted".ljust(32))
     import goodqueue.engines.kernel.lab.run  # noqa: F401 - takes a second here
 
     ports = os.open("/dev/port", os.O_RDWR)
@@ -63,6 +60,11 @@ for name in Path("/proc").glob("[0-9]*/comm"):
         os.sched_setscheduler(int(name.parent.name), os.SCHED_FIFO, os.sched_param(2))  # the hosts have 1
 machine = sys.argv.pop(1)
 seed, plan = ordered_by_firmware() if machine == "qemu" else (os.environ["SEED"], Path("/host/plan.json"))
-seed_kernel(seed)
+seed_kernel(bytes.fromhex(seed))
 sys.argv[1:1] = [str(plan)]
-runpy.run_module("goodqueue.engines.kernel.lab", run_name="__main__", alter_sys=True)
+try:
+    import goodqueue.engines.kernel.lab.__main__  # noqa: F401 - does the run
+except SystemExit as ended:
+    sys.stdout.flush()
+    # Python would give back its memory piece by piece first.
+    os._exit(ended.code if isinstance(ended.code, int) else 1)

@@ -282,11 +282,17 @@ def _python(root: Path) -> None:
     assert spec.submodule_search_locations is not None
     source = Path(spec.submodule_search_locations[0])
     shutil.copytree(source, library / "pyroute2", ignore=shutil.ignore_patterns("__pycache__"))
-    compiling = ["-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/"]
-    _run_python(root, python, *compiling, str(library))
-    for path in library.rglob("*.py"):
-        path.unlink()
+    compile_python(root, library)
     (root / "usr/bin/python3").symlink_to(python.name)
+
+
+def compile_python(root: Path, folder: Path) -> None:
+    """Let the Python of the system in ``root`` replace the modules in ``folder`` by their bytecode."""
+    (python,) = root.glob("usr/bin/python3.*")
+    compiling = ["-m", "compileall", "-q", "-b", "--invalidation-mode", "unchecked-hash", "-s", str(root), "-p", "/"]
+    _run_python(root, python, *compiling, str(folder))
+    for path in folder.rglob("*.py"):
+        path.unlink()
 
 
 def _run_python(root: Path, python: Path, *arguments: str) -> None:

@@ -1,5 +1,6 @@
 """What all machines have: the first file system with the laboratory in it, the memory, and what their end means."""
 
+import hashlib
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,8 +20,10 @@ CONSOLE = "console.txt"
 """The file in the folder of images with the console's last lines of the machine that failed last."""
 
 _LAB = Path(__file__).with_name("lab")
-_LAB_IN_GUEST = "lab/goodqueue/engines/kernel/lab"
-_CORE_IN_GUEST = "lab/goodqueue/_goodqueue.abi3.so"
+LAB = "lab"
+"""The folder in which the machine's Python looks for modules."""
+_LAB_IN_GUEST = f"{LAB}/goodqueue/engines/kernel/lab"
+_CORE_IN_GUEST = f"{LAB}/goodqueue/_goodqueue.abi3.so"
 
 SYSTEM_MB = 512
 """Memory of the kernel, the programs and the socket buffers."""
@@ -37,7 +40,7 @@ def archive(first: str) -> bytes:
     contents[_CORE_IN_GUEST] = Path(_goodqueue.__file__).read_bytes()
     contents["init"] = Path(__file__).with_name(first).read_bytes()
     contents["host/empty"] = b""
-    contents["lab/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
+    contents[f"{LAB}/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
     return cpio.files(contents)
 
 
@@ -50,6 +53,11 @@ def first_files(system: image.Image, added: bytes, folder: Path) -> Iterator[Pat
         file.write(added)
     yield first
     first.unlink()
+
+
+def seed(plan: Plan) -> str:
+    """Return what the kernel's random numbers follow from: 256 bits in hexadecimal digits."""
+    return hashlib.sha256(str(plan.seed).encode()).hexdigest()
 
 
 def results(folder: Path) -> Path:

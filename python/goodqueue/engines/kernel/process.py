@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from goodqueue.engines.kernel import image, machine, watching
+from goodqueue.engines.kernel import image, machine, process_files, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.running import Progress
 
@@ -23,22 +23,11 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 STARTED_NS = 1_577_836_800_000_000_000
 """The calendar's time at the start of each run: 2020-01-01."""
 
+_FIRST = "initramfs.cpio"
+"""The name of the first file system in a run's folder."""
+
 _SECCOMP = (7, 0)
 """The first release that can watch its programs by seccomp, which takes half of the processor's time of ptrace."""
-
-_BESIDE = """: >"$0"
-setpriv --pdeathsig KILL "$@" >"$0" 2>&1 &
-program=$!
-tail --bytes=+1 --follow --sleep-interval=0.2 --pid=$program "$0" &
-wait $program
-status=$?
-wait
-exit $status
-"""
-"""Runs a program whose output goes to a file, which is printed as it grows. If this ends, so does the program.
-
-A pipe would interrupt Linux each time that somebody has read it. Interrupts are a part of its random numbers.
-"""
 
 
 def run(
@@ -51,14 +40,15 @@ def run(
     (folder / "plan.json").write_text(plan.to_json(), encoding="utf-8")
     machine.results(folder)
     memory_mb = machine.memory_mb(plan)
-    with machine.first_files(system, machine.archive("process.sh"), folder) as first, core() as number:
+    with process_files.opened(system, stop) as first, core() as number:
+        # Its random numbers depend on each word of the command line, so this name is the same in all runs.
+        (folder / _FIRST).symlink_to(f"/proc/{os.getpid()}/fd/{first.fileno()}")
         place = ["env", "-C", str(folder), f"TMPDIR={memorys_folder(folder, memory_mb)}"]
         # A folder's own name would change. This one is the folder in which the program was started.
-        words = [f"mem={memory_mb}M", f"initrd={first.name}", "hostfs=/proc/self/cwd"]
-        words += [f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={plan.seed}"]
+        words = [f"mem={memory_mb}M", f"initrd={_FIRST}", "hostfs=/proc/self/cwd"]
+        words += [f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={machine.seed(plan)}"]
         ran = [*place, *command(program, words, system.release, number)]
-        console = str(folder / machine.CONSOLE)
-        ended = watching.watch(["sh", "-c", _BESIDE, console, *ran], progress, stop, machine.NAME)
+        ended = watching.watch(ran, progress, stop, machine.NAME)
     if "done" not in ended.lines:
         raise machine.failed(ended)
 

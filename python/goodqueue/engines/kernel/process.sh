@@ -9,7 +9,7 @@ mount -t tmpfs -o size="$captures" out /out
 mount -t hostfs host /host
 
 cd /
-PYTHONHASHSEED=0 PYTHONPATH=/lab python3 -S /lab/guest.py process /out </dev/null 2>&1
+PYTHONHASHSEED=0 PYTHONPATH=/lab python3 -S /lab/guest.pyc process /out </dev/null 2>&1
 status=$?
 if [ $status = 0 ]; then
     cp /out/* /host/results/ && echo done || echo "error: the results could not be written; is the disk full?"

@@ -1,7 +1,7 @@
 """Linux as an ordinary process: built on this machine from the Debian source package of an image's kernel.
 
 Linux calls it user mode Linux. Debian's own package of it has no virtual time, so it must be built. The program lies
-in the cache under the version of its source and a hash of the recipe: ``process.config`` and `CHANGES`. It is
+in the cache under the version of its source and a hash of the recipe: ``process.config`` and `changes`. It is
 under the GPL, and no package of goodqueue has it or any part of the source.
 """
 
@@ -21,7 +21,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from goodqueue.engines.kernel import apt, folders, image, packages, watching
-from goodqueue.engines.kernel.process_changes import CHANGES, Change
+from goodqueue.engines.kernel.process_changes import Change, changes
 from goodqueue.errors import UserError
 
 PROGRAM = "linux"
@@ -57,16 +57,24 @@ _NOT_OURS = ("MAKEFLAGS", "MAKELEVEL", "ARCH", "CROSS_COMPILE")
 
 
 @functools.cache
-def recipe() -> str:
-    """Return a hash of what makes the program besides Debian's source: 12 hexadecimal digits."""
+def recipe(release: str) -> str:
+    """Return a hash of what makes the program besides Debian's source of ``release``: 12 hexadecimal digits."""
     settings = [line for line in _CONFIG.read_text(encoding="ascii").splitlines() if line.startswith("CONFIG_")]
-    content = json.dumps([list(map(asdict, CHANGES)), settings, _VARIABLES])
+    content = json.dumps([list(map(asdict, changes(release))), settings, _VARIABLES])
     return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+def recipe_of(release: str | None) -> str:
+    """Return the hash for the image that runs of ``release`` use. Raises UserError if there is none."""
+    system = image.get(key := image.wanted(release))
+    if system is None:
+        raise UserError("machine process", f"found no image {key}; accepted: {how_to_build(release)}")
+    return recipe(system.release)
 
 
 def program(system: image.Image) -> Path:
     """Return where the program of the kernel of ``system`` is, or will be."""
-    return image.cache() / f"process-{system.version}-{recipe()}" / PROGRAM
+    return image.cache() / f"process-{system.version}-{recipe(system.release)}" / PROGRAM
 
 
 def why_not(release: str | None = None) -> str | None:
@@ -125,9 +133,8 @@ def build(
             return target
         with folders.private(image.cache()) as work:
             source = _fetched(system, work, tell)
-            for change in CHANGES:
-                if change.concerns(system.release):
-                    _apply(change, source, system)
+            for change in changes(system.release):
+                _apply(change, source, system)
             tell("configuring")
             build_folder = work / "build"
             made = [f"O={build_folder}", f"KCONFIG_ALLCONFIG={_CONFIG}", "allnoconfig"]

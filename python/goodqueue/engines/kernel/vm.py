@@ -55,7 +55,7 @@ def run(system: image.Image, plan: Plan, folder: Path, progress: Progress, stop:
     memory_mb = machine.memory_mb(plan)
     # The guest reads these without the host's help, so that no moment of the host's is a moment of the guest's.
     order = ["-fw_cfg", f"name={_ORDER}/plan.json,file={_quoted(ordered)}"]
-    order += ["-fw_cfg", f"name={_ORDER}/seed,string={plan.seed}"]
+    order += ["-fw_cfg", f"name={_ORDER}/seed,string={machine.seed(plan)}"]
     modules = [module.file(system, name) for name in module.wanted(plan)]
     ghz = next(ghz for ghz, most_bps in FASTEST_BPS.items() if plan.load_bps <= most_bps)
     with _booted(system, memory_mb, stop, modules, ghz).open("rb") as state:

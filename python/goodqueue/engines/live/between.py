@@ -18,8 +18,9 @@ from goodqueue.engines.kernel.lab.addresses import SIDES, of_route
 from goodqueue.engines.kernel.lab.chain import nodes
 from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.errors import LabError
+from goodqueue.engines.kernel.lab.netlink import send_singly
 from goodqueue.engines.kernel.lab.plan import OwnPath, Plan
-from goodqueue.engines.kernel.lab.topology import Interface, Namespace, bring_up, send_singly
+from goodqueue.engines.kernel.lab.topology import Interface, Namespace, bring_up
 from goodqueue.engines.live import devices
 from goodqueue.errors import UserError
 from goodqueue.scenario import discipline

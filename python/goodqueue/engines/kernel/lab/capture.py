@@ -6,7 +6,6 @@ import subprocess
 from pathlib import Path
 
 from .errors import LabError
-from .libc import die_with_parent
 
 _SNAPLEN = 100  # all headers, and a datagram's number
 BUFFER_KIB = 32768
@@ -25,7 +24,6 @@ class Capture:
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 text=True,
-                preexec_fn=die_with_parent,  # noqa: PLW1509 - there are no threads here
             )
         except FileNotFoundError:
             raise LabError("tcpdump: not found; accepted: the program of package tcpdump on PATH") from None

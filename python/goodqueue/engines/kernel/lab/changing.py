@@ -8,7 +8,6 @@ from .cards import cards
 from .chain import Does, Node, Step, nodes
 from .commands import TOWARDS, Words, at_rate
 from .errors import LabError
-from .libc import die_with_parent
 from .plan import Change, Plan
 from .topology import Namespace
 
@@ -72,7 +71,6 @@ class Changers:
                     stderr=subprocess.PIPE,
                     text=True,
                     bufsize=1,
-                    preexec_fn=die_with_parent,  # noqa: PLW1509 - there are no threads here
                 )
 
     def do(self, due_change: Due) -> None:

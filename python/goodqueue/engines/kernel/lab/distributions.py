@@ -8,9 +8,11 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from statistics import NormalDist
 
 from .plan import Plan
+
+_TABLES = "tables"
+"""The folder of the tables in that of the results, as long as the run lasts: a change may name one, too."""
 
 _SIZE = 4096
 _SCALE = 8192
@@ -19,6 +21,8 @@ _LEAST, _MOST = -4 * _SCALE, 4 * _SCALE - 1
 
 
 def _normal(u: float) -> float:
+    from statistics import NormalDist  # with what it needs it takes as long as to build the network
+
     return NormalDist().inv_cdf(u)
 
 
@@ -47,12 +51,24 @@ def table(name: str) -> list[int]:
 
 
 def write(plan: Plan, folder: Path) -> None:
-    """Write the tables that the wires and disciplines of ``plan`` need into ``folder``, and make `tc` look there."""
+    """Write the tables that the wires and disciplines of ``plan`` need below ``folder``, and make `tc` look there."""
     links = [plan.down, plan.up, *(hop.link for hop in plan.hops if hop.link is not None)]
     lines = [words for link in links for words in (*link.tc, *(line for change in link.changes for line in change.tc))]
     lines += [hop.netem for hop in plan.hops]
     names = {name for name in FUNCTIONS if any(name in words for words in lines)}
+    if not names:
+        return
+    tables = folder / _TABLES
+    tables.mkdir()
     for name in names:
-        (folder / f"{name}.dist").write_text("\n".join(map(str, table(name))) + "\n", encoding="ascii")
-    if names:
-        os.environ["TC_LIB_DIR"] = str(folder)
+        (tables / f"{name}.dist").write_text("\n".join(map(str, table(name))) + "\n", encoding="ascii")
+    os.environ["TC_LIB_DIR"] = str(tables)
+
+
+def remove(folder: Path) -> None:
+    """Remove the tables in ``folder``, if there are any."""
+    tables = folder / _TABLES
+    for path in tables.glob("*"):
+        path.unlink()
+    if tables.exists():
+        tables.rmdir()

@@ -3,7 +3,6 @@
 import json
 import os
 import select
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -42,10 +41,9 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
-    with tempfile.TemporaryDirectory(dir=folder) as tables:  # the next run clears the folder if this one is killed
-        distributions.write(plan, Path(tables))
-        heard: list[str] = []
-        spaces = build(plan, heard)
+    distributions.write(plan, folder)
+    heard: list[str] = []
+    spaces = build(plan, heard)
     own_path = _own_path(plan, spaces)
     captures = {}
     for space, device in captured(plan):
@@ -87,6 +85,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     if own_path is not None:
         own_path.stop()
     heard += changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
+    distributions.remove(folder)
     time.sleep(_CAPTURE_LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):

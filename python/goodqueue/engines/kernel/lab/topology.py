@@ -12,25 +12,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pyroute2 import IPRoute
-from pyroute2.ethtool.ioctl import IoctlEthtool
-
-from . import commands, sysctls, tc
+from . import commands, netlink, sysctls, tc
 from .addresses import GATEWAY, SIDES, everybody, of_host
 from .cards import Card, cards
 from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
 
-_LOOPBACK = 1
-_LOCAL_TABLE = 255
-_MAIN_TABLE = 254
 _CARD_TABLES = 1000
 """The first of the tables of routes of cards: two per card, without and with ECN."""
 _ECN_TABLE, _ECN_MARK = 100, 1
 """The routes that make TCP ask for ECN, and the mark of the sockets that use them (``crates/sockets``)."""
 _RTAX_FEATURE_ECN = 1
-_OFFLOADS = ("tcp-segmentation-offload", "generic-segmentation-offload", "generic-receive-offload")
 
 
 class Namespace:
@@ -80,13 +73,11 @@ def build(plan: Plan, heard: list[str]) -> dict[str, Namespace]:
         with space.entered():
             sysctls.write(sysctls.QUIET)
             sysctls.write(sysctls.for_hosts(plan, name) if name in SIDES else sysctls.FORWARDING)
-            with IPRoute() as ip:  # a namespace takes no route before its loopback is up
-                ip.link("set", index=_LOOPBACK, state="up")
-                if name in SIDES:  # each address of the side is this host's own
-                    here = {"type": "local", "scope": "host", "table": _LOCAL_TABLE, "oif": _LOOPBACK}
-                    for network in everybody(plan, name):
-                        ip.route("add", dst=network, **here)
-                    ip.rule("add", table=_ECN_TABLE, fwmark=_ECN_MARK)
+            netlink.set_up(netlink.LOOPBACK)  # a namespace takes no route before
+            if name in SIDES:
+                for network in everybody(plan, name):
+                    netlink.add_own_addresses(network)
+                netlink.add_rule(_ECN_TABLE, mark=_ECN_MARK)
     for number, (left, right) in enumerate(pairwise(row) if plan.own is None else ()):
         near, far = _ends(left, right, number)
         _connect(spaces, near, far, plan)
@@ -118,10 +109,8 @@ def _connect(spaces: dict[str, Namespace], near: Interface, far: Interface, plan
     transmit queue of this number.
     """
     most = max(link.queues for link in plan.links())
-    queues = {"num_tx_queues": most, "num_rx_queues": most}
-    with spaces[near.space].entered(), IPRoute() as ip:
-        peer = {"ifname": far.name, "address": far.mac, "net_ns_fd": spaces[far.space].descriptor, **queues}
-        ip.link("add", ifname=near.name, kind="veth", address=near.mac, peer=peer, **queues)
+    with spaces[near.space].entered():
+        netlink.add_veth((near.name, near.mac), (far.name, far.mac), spaces[far.space].descriptor, most)
 
 
 def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan, heard: list[str]) -> None:
@@ -133,27 +122,18 @@ def _insert(card: Card, spaces: dict[str, Namespace], plan: Plan, heard: list[st
     else:
         below, beside = _interface(card, other, spaces, plan, heard)
     interface = Interface(side, card.name, _mac(card, 0), other)
-    with spaces[below.space].entered(), IPRoute() as ip:
-        (index,) = ip.link_lookup(ifname=below.name)
-        home = {"net_ns_fd": spaces[side].descriptor}
-        ip.link(
-            "add",
-            ifname=interface.name,
-            kind="macvlan",
-            link=index,
-            address=interface.mac,
-            macvlan_mode="private",
-            **home,
-        )
+    with spaces[below.space].entered():
+        below_index = netlink.index_of(below.name)
+        netlink.add_macvlan(interface.name, interface.mac, below_index, spaces[side].descriptor)
     table = _CARD_TABLES + 2 * card.place
     bring_up(spaces, interface, beside.mac, plan, (table, table + 1))
-    with spaces[side].entered(), IPRoute() as ip:
+    with spaces[side].entered():
         # A macvlan always takes packets of several segments, so TCP must not make them.
-        ip.link("set", index=ip.link_lookup(ifname=interface.name)[0], gso_max_segs=1)
+        netlink.forbid_segments(netlink.index_of(interface.name))
         for host in card.stack.hosts:
-            source = {"src": of_host(plan, side, host), "src_len": 32}
-            ip.rule("add", table=table + 1, priority=1, fwmark=_ECN_MARK, **source)
-            ip.rule("add", table=table, priority=2, **source)
+            source = of_host(plan, side, host)
+            netlink.add_rule(table + 1, mark=_ECN_MARK, source=source, priority=1)
+            netlink.add_rule(table, source=source, priority=2)
 
 
 def _below(card: Card, other: str, plan: Plan) -> tuple[Interface, Interface]:
@@ -195,37 +175,26 @@ def bring_up(
     here: Interface,
     beside: str,
     plan: Plan,
-    tables: tuple[int, int] = (_MAIN_TABLE, _ECN_TABLE),
+    tables: tuple[int, int] = (netlink.MAIN_TABLE, _ECN_TABLE),
 ) -> None:
     """Configure an interface's routes and its only neighbour, by MAC address, so that ARP is not needed.
 
     The second of ``tables`` has the routes of hosts that ask for ECN.
     """
     index = _raise(spaces, here, plan)
-    with spaces[here.space].entered(), IPRoute() as ip:
-        ip.neigh("add", dst=GATEWAY, lladdr=beside, ifindex=index, state="permanent")
-        via = {"gateway": GATEWAY, "oif": index, "flags": "onlink"}
-        asking = {"table": tables[1], "metrics": {"features": _RTAX_FEATURE_ECN}}
+    with spaces[here.space].entered():
+        netlink.add_neighbour(GATEWAY, beside, index)
         for network in everybody(plan, here.beyond):
-            ip.route("add", dst=network, table=tables[0], **via)
+            netlink.add_route(network, GATEWAY, index, tables[0])
             if here.space in SIDES:
-                ip.route("add", dst=network, **asking, **via)
+                netlink.add_route(network, GATEWAY, index, tables[1], _RTAX_FEATURE_ECN)
 
 
 def _raise(spaces: dict[str, Namespace], here: Interface, plan: Plan) -> int:
     """Bring an interface up, without offloads, and return its index."""
-    with spaces[here.space].entered(), IPRoute() as ip:
-        (index_found,) = ip.link_lookup(ifname=here.name)
-        index: int = index_found
-        if ip.get_links(index)[0].get_nested("IFLA_LINKINFO", "IFLA_INFO_KIND") != "macvlan":  # it has no such switches
-            send_singly(here.name)
-        ip.link("set", index=index, mtu=plan.mtu, state="up")
+    with spaces[here.space].entered():
+        index = netlink.index_of(here.name)
+        if netlink.kind_of(index) != "macvlan":  # it has no such switches
+            netlink.send_singly(here.name)
+        netlink.set_up(index, plan.mtu)
     return index
-
-
-def send_singly(device: str) -> None:
-    """Switch off the offloads, so that one packet of a capture is one packet on the wire."""
-    ethtool = IoctlEthtool(device)
-    for offload in _OFFLOADS:
-        ethtool.set_offload_flag(offload, 0)
-    ethtool.close()
