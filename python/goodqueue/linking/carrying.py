@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.capture import asked, check, settle
@@ -53,12 +54,7 @@ def _run(task: Task, link: "Link") -> End:
     """Run ``task`` to its end. Serve metrics for Prometheus, and show the link to a person, as ``link`` asks for."""
     note = _unheard if link.quiet else warn
     if link.virtual:
-        from goodqueue.engines.live.virtual import machine
-
-        with outside.signals_held() as ignored:
-            note(path.in_words(task.scenario))
-            end = machine.run(task, link.kernel, note, ignored)
-        return replace(end, record=answer.scored(end.record))
+        return _in_virtual_time(task, link, note)
     lookers: list[Callable[[dict[str, Any]], None]] = []
     with outside.signals_held() as ignored, ExitStack() as looking:
         if link.metrics is not None:
@@ -77,6 +73,18 @@ def _run(task: Task, link: "Link") -> End:
         note(path.in_words(task.scenario))  # here, since a refusal is one line
         end = outside.run(task, outside.Onlooker(note, lookers), ignored)
     return replace(end, record=answer.scored(end.record))
+
+
+def _in_virtual_time(task: Task, link: "Link", note: Callable[[str], None]) -> End:
+    from goodqueue.engines.live.virtual import machine
+
+    with outside.signals_held() as ignored, TemporaryFile() as out, TemporaryFile() as err:
+        if link.keeps_output:
+            task = replace(task, stdout=out.fileno(), stderr=err.fileno())
+        note(path.in_words(task.scenario))
+        end = machine.run(task, link.kernel, note, ignored)
+        printed = [file.seek(0) or file.read().decode(errors="replace") for file in (out, err)]
+    return replace(end, record=answer.scored(end.record), printed=(printed[0], printed[1]))
 
 
 def _unheard(_: str) -> None:

@@ -74,10 +74,19 @@ class Link(Question):
     quiet: bool = flag("Show neither the record nor the first line.")
     spares_output: bool = False
     """Whether what CMD prints goes to standard error, since standard output is for JSON."""
+    keeps_output: bool = False
+    """Whether what CMD prints is kept for a caller (`outside.End.printed`)."""
 
     def for_json(self) -> "Link":
         """Return the same question, whose CMD leaves standard output alone."""
         return replace(self, spares_output=True)
+
+    def for_python(self) -> "Link":
+        """Return the same question, whose CMD prints for the caller alone. Raises UserError for one in real time."""
+        if not self.virtual and self.words != (DOCTOR,):
+            accepted = "; accepted: virtual=True, as a link in real time is a command of its own: goodqueue link"
+            raise UserError("link", f"found a link in real time{accepted}")
+        return replace(self, keeps_output=True, quiet=True)
 
     def work(self) -> Work:
         """Return the run of CMD, or the examination of this machine. Raises UserError."""
@@ -97,7 +106,8 @@ class Link(Question):
         if self.virtual:
             from goodqueue.engines.live.virtual import machine
 
-            machine.check(self.kernel)
+            if (why := machine.why_not(self.kernel)) is not None:
+                raise UserError(Option("virtual"), why)
         if self.record is not None:
             output.check_file(self.record, self.force, "--record")
             output.spare(self.record, read, "--record")
@@ -109,7 +119,9 @@ class Link(Question):
 
         for name in ("live", "metrics"):
             if self.virtual and getattr(self, name):
-                raise UserError(Option(name), ["found with ", Option("virtual"), "; accepted: in real time, which is yours"])
+                raise UserError(
+                    Option(name), ["found with ", Option("virtual"), "; accepted: in real time, which is yours"]
+                )
         if self.kernel is not None and not self.virtual:
             raise UserError(Option("kernel"), ["found without ", Option("virtual"), "; accepted: with it"])
         of_trace = {"trace_at": self.trace_at, "trace_snap": self.trace_snap}

@@ -50,6 +50,8 @@ class End:
     """The record as JSON."""
     no_capture: str | None
     """Why there is no capture, if one was requested."""
+    printed: tuple[str, str] = ("", "")
+    """CMD's standard output and standard error, if they were kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The first process of Linux as a process: mounts what programs need, seeds the random numbers, starts the guest.
 
+The root is the machine's, and what programs write there stays in memory. One folder is the host's (`FOLDER`).
+
 Until the seed nothing may ask for random numbers: Linux would wait for them until time has passed, and no time passes.
 So this runs without ``site``, and imports only modules that draw none.
 """
@@ -15,7 +17,11 @@ import sys
 _RNDADDENTROPY, _RNDRESEEDCRNG = 0x40085203, 0x5207
 """random(4): the first adds bytes to the kernel's pool, and counts their bits as random. The second uses them now."""
 
-_POWER_OFF = 0x4321FEDC
+_MOVE, _POWER_OFF = 8192, 0x4321FEDC
+"""MS_MOVE of mount(2), and the word of reboot(2)."""
+
+_LAYERS = "/dev/layers"
+"""Where the root is put together: a layer in memory over the machine's files."""
 _FOLDER = "/dev/goodqueue"
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -23,8 +29,30 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 def _mount(kind: str, target: str, options: str = "") -> None:
     os.makedirs(target, exist_ok=True)  # noqa: PTH103 - pathlib takes a while to import
-    if _libc.mount(kind.encode(), target.encode(), kind.encode(), 0, options.encode()):
-        raise OSError(ctypes.get_errno(), f"mount {target}: {os.strerror(ctypes.get_errno())}")
+    _call("mount", kind.encode(), target.encode(), kind.encode(), 0, options.encode())
+
+
+def _call(name: str, *arguments: object) -> None:
+    if getattr(_libc, name)(*arguments):
+        raise OSError(ctypes.get_errno(), f"{name} {arguments}: {os.strerror(ctypes.get_errno())}")
+
+
+def _enter_root() -> None:
+    """Mount the root, and make it this process's. The host's /proc says which folder Linux was started in."""
+    _mount("devtmpfs", "/dev")
+    _mount("tmpfs", _LAYERS)
+    for name in ("upper", "work"):
+        os.mkdir(f"{_LAYERS}/{name}")  # noqa: PTH102
+    _mount("overlay", f"{_LAYERS}/root", f"lowerdir=/,upperdir={_LAYERS}/upper,workdir={_LAYERS}/work")
+    os.chdir(f"{_LAYERS}/root")
+    _mount("devtmpfs", "dev")
+    _mount("hostfs", f"dev/{_FOLDER.rpartition('/')[2]}", "/proc/self/cwd")
+    _mount("proc", "proc")
+    _mount("sysfs", "sys")
+    _mount("devpts", "dev/pts", "mode=620,ptmxmode=666")
+    _mount("tmpfs", "dev/shm", "mode=1777")
+    _call("mount", b".", b"/", None, _MOVE, None)
+    _call("chroot", b".")
 
 
 def _seed(number: int) -> None:
@@ -35,12 +63,7 @@ def _seed(number: int) -> None:
 
 
 try:
-    _mount("devtmpfs", "/dev")
-    _mount("hostfs", _FOLDER, "/proc/self/cwd")  # of the host, in whose /proc this is Linux
-    _mount("proc", "/proc")
-    _mount("sysfs", "/sys")
-    _mount("devpts", "/dev/pts", "mode=620,ptmxmode=666")
-    _mount("tmpfs", "/dev/shm", "mode=1777")  # noqa: S108
+    _enter_root()
     with open(f"{_FOLDER}/job.json", encoding="utf-8") as job:  # noqa: PTH123
         _seed(json.load(job)["seed"])
     with open(f"{_FOLDER}/modules", encoding="utf-8") as modules:  # noqa: PTH123

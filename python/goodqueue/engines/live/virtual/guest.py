@@ -6,6 +6,7 @@ import selectors
 import signal
 import socket
 import time
+import traceback
 import tty
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,7 +16,7 @@ from goodqueue.capture import Trace
 from goodqueue.engines.kernel.lab.libc import call, die_with_parent
 from goodqueue.engines.live import init, ordering
 from goodqueue.engines.live.talk import Channel, Message, pair
-from goodqueue.engines.live.virtual import FOLDER, files, job
+from goodqueue.engines.live.virtual import FOLDER, job
 from goodqueue.engines.live.virtual.job import Job
 
 BEAT_S = 0.25
@@ -33,7 +34,7 @@ def run() -> None:
     """Do the job in the host's folder."""
     work = Job.read(FOLDER)
     socket.sethostname(work.host_name)
-    files.see(work.cwd)
+    _see(work.cwd)
     os.environ.clear()
     os.environ.update(work.environment)
     trace = None if work.trace is None else Trace(**work.trace | {"path": str(FOLDER / job.CAPTURE)})
@@ -46,6 +47,14 @@ def run() -> None:
         answer = relay.attend(channel)
     answer["kernel"] = f"{os.uname().release} {os.uname().version}"
     _write(FOLDER / job.ANSWER, json.dumps(answer).encode())
+
+
+def _see(cwd: str) -> None:
+    """Let programs find what a system's start makes in /dev, and the host's folder ``cwd``, which they may change."""
+    for name, target in (("fd", "fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        Path("/dev", name).symlink_to(f"/proc/self/{target}")
+    if cwd != "/":
+        call("mount", b"hostfs", os.fsencode(cwd), b"hostfs", 0, os.fsencode(cwd))
 
 
 def _start_lab(work: Job, relay: "_Relay") -> Channel:
@@ -65,8 +74,10 @@ def _start_lab(work: Job, relay: "_Relay") -> Channel:
             from goodqueue.engines.live.inside import Lab
 
             Lab(Channel(theirs)).run()
+        except BaseException:  # noqa: BLE001 - a fork must never return into its parent's code
+            traceback.print_exc()
         finally:
-            os._exit(1)
+            os._exit(0)
     theirs.close()
     for end in {out, err}:
         os.close(end)

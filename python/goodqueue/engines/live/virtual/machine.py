@@ -18,7 +18,7 @@ from typing import Any
 from goodqueue.engines.kernel import folders, image, process, process_build
 from goodqueue.engines.live import init
 from goodqueue.engines.live.ordering import Task
-from goodqueue.engines.live.outside import GRACE_S, End
+from goodqueue.engines.live.outside import GRACE_S, End, depth
 from goodqueue.engines.live.virtual import job
 from goodqueue.engines.live.virtual.job import Job
 from goodqueue.errors import UserError, one_line
@@ -39,10 +39,11 @@ _CONSOLE = "console.txt"
 _CHUNK = 1 << 16
 
 
-def check(release: str | None) -> None:
-    """Refuse a link in virtual time where none can run: in Linux of ``release``, or in that of this machine."""
-    if (why := process_build.why_not(release)) is not None:
-        raise UserError("link in virtual time", why)
+def why_not(release: str | None) -> str | None:
+    """Return why no link can run in virtual time, in Linux of ``release`` or in that of this machine. None: one can."""
+    if depth():
+        return "found within another link; accepted: outside of one"
+    return process_build.why_not(release)
 
 
 def run(task: Task, release: str | None, note: Callable[[str], None], ignored: list[int]) -> End:
@@ -52,7 +53,7 @@ def run(task: Task, release: str | None, note: Callable[[str], None], ignored: l
     built, or breaks.
     """
     system = image.find(release)
-    assert system is not None  # `check` has seen it
+    assert system is not None  # `why_not` has seen it
     with folders.private() as folder:
         _prepare(folder, task, ignored)
         with _started(folder, process_build.program(system), system.release) as (linux, line):
@@ -105,7 +106,14 @@ def _are_one(one: int, other: int) -> bool:
 
 @contextmanager
 def _started(folder: Path, program: Path, release: str) -> Iterator[tuple["subprocess.Popen[bytes]", "_Line"]]:
-    words = [f"mem={MEMORY_MB}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "ro", "init=/proc/self/cwd/init"]
+    words = [
+        f"mem={MEMORY_MB}M",
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "ro",
+        "init=/proc/self/cwd/init",
+    ]
     reading, writing = os.pipe()
     with process.core() as core, (folder / _CONSOLE).open("wb") as console:
         command = process.command(program, [*words, "ssl0=fd:0,null", "PYTHONHASHSEED=0"], release, core)
