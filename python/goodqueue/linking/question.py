@@ -20,7 +20,7 @@ DOCTOR = "doctor"
 
 @question
 class Link(Question):
-    """Run a program behind a bottleneck in real time, without root.
+    """Run a program behind a bottleneck, without root. With --virtual, what it computes takes no time.
 
     Examples:
       goodqueue link --rate 10mbit --rtt 50ms --qdisc fq_codel -- python3 -m http.server -- curl http://server:8000/
@@ -29,6 +29,7 @@ class Link(Question):
       goodqueue link cell.toml --set bottleneck.qdisc=cake -- chromium
       goodqueue link --trace-down lte.mahimahi --rtt 40ms -- bash
       goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
+      goodqueue link --virtual --rate 10mbit --rtt 50ms -- irtt server -- irtt client -d 10m server
       goodqueue link doctor
 
     CMD's packets are real. CMD runs in its own network namespace, and the path is the only way out. With two commands,
@@ -39,6 +40,11 @@ class Link(Question):
     The run ends when CMD ends (with two commands: when CLIENT ends). Then the record is shown: delays, drops and marks
     of the queue, goodput and RTT per flow, and how late packets left. That lateness is the emulator's own error. The
     exit status is CMD's; 2 if the link cannot start or breaks; 127 if CMD is not found.
+
+    --virtual runs both commands and the path in Linux as an ordinary process, whose clock jumps to the next timer when
+    all programs wait: minutes take seconds, and two runs print the same. A program that waits in a loop without
+    sleeping never ends there. CMD sees this machine's files, may change those of the working directory alone, and
+    reaches no other network. `goodqueue kernel image --machine process` builds that Linux.
     """
 
     verb = "link"
@@ -120,7 +126,8 @@ class Link(Question):
         for name in ("live", "metrics"):
             if self.virtual and getattr(self, name):
                 raise UserError(
-                    Option(name), ["found with ", Option("virtual"), "; accepted: in real time, which is yours"]
+                    Option(name),
+                    ["found with ", Option("virtual"), "; accepted: without, as whoever looks has another time"],
                 )
         if self.kernel is not None and not self.virtual:
             raise UserError(Option("kernel"), ["found without ", Option("virtual"), "; accepted: with it"])

@@ -53,15 +53,13 @@ def run(
         raise machine.failed(ended)
 
 
-def command(
-    program: Path, words: list[str], release: str, core: int, time: str = "inf-cpu", started_ns: int = STARTED_NS
-) -> list[str]:
+def command(program: Path, words: list[str], release: str, core: int, started_ns: int = STARTED_NS) -> list[str]:
     """Return the command that runs ``program``, Linux of ``release``, on a ``core`` with ``words`` on its command line.
 
     Random numbers depend on Linux's command line, so it has no word that changes between runs. Linux passes words that
     it does not know to the first process as environment variables.
     """
-    every = [f"time-travel={time}" if time else "time-travel", f"time-travel-start={started_ns}"]
+    every = ["time-travel=inf-cpu", f"time-travel-start={started_ns}"]
     every += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
     if tuple(map(int, release.split("."))) >= _SECCOMP:
         every.append("seccomp=auto")

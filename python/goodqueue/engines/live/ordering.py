@@ -33,8 +33,8 @@ class Task:
 def order(task: Task, level: int, direction: outward.Outward | None = None) -> Message:
     """Return the order for ``task`` as link number ``level`` of those within each other.
 
-    ``direction`` is the way to the world outside, if there is one. CMD gets this process's environment. The order is for a link whose
-    far end nobody else places, and which nobody watches.
+    ``direction`` is the way to the world outside, if there is one. CMD gets this process's environment. The order is
+    for a link whose far end nobody else places, and which nobody watches.
     """
     from goodqueue.engines.live import namespaces
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import selectors
 import signal
 import socket
@@ -22,12 +23,13 @@ from goodqueue.engines.live.virtual.job import Job
 BEAT_S = 0.25
 """The interval of virtual time at which the clock's file is renewed."""
 
-UPTIME_S = 60.0
-"""How long Linux has been up when CMD starts. ping takes a clock within its first second for one that it never read."""
-
 _SIGNALS = "/dev/ttyS0"
 """The line on which the host sends the numbers of signals."""
 _PR_SET_DUMPABLE = 4
+
+_PRIORITY = 1
+"""The real-time priority of the path's thread. Linux lets any other thread wait in poll(2) for 0.1 % longer than it
+asks for."""
 
 
 def run() -> None:
@@ -39,8 +41,8 @@ def run() -> None:
     os.environ.update(work.environment)
     trace = None if work.trace is None else Trace(**work.trace | {"path": str(FOLDER / job.CAPTURE)})
     task = ordering.Task(work.scenario, work.client, work.server, trace)
-    order = ordering.order(task, 1) | {"ignored": work.ignored, "virtual_time": True}
-    time.sleep(UPTIME_S)
+    order = ordering.order(task, 1) | {"ignored": work.ignored, "virtual_time": True, "priority": _PRIORITY}
+    time.sleep(max(0.0, job.UPTIME_S - time.monotonic()))
     with _Relay() as relay:
         channel = _start_lab(work, relay)
         channel.send(order)
@@ -89,6 +91,7 @@ def _become(work: Job) -> None:
     for number in init.SIGNALS:
         signal.signal(number, signal.SIG_IGN)
     os.chdir(work.cwd)
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (_PRIORITY, _PRIORITY))
     if work.user:
         os.setgroups(work.groups)
         os.setgid(work.group)

@@ -10,6 +10,10 @@ STDIN, STDOUT, STDERR = "stdin", "stdout", "stderr"
 """The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves."""
 
 
+UPTIME_S = 60
+"""How long Linux has been up when CMD starts. ping takes a clock within its first second for one that it never read."""
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """What is to run, and as whom."""

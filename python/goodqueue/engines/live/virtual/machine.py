@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import shlex
 import shutil
 import signal
@@ -21,10 +22,13 @@ from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.outside import GRACE_S, End, depth
 from goodqueue.engines.live.virtual import job
 from goodqueue.engines.live.virtual.job import Job
-from goodqueue.errors import UserError, one_line
+from goodqueue.errors import UserError, one_line, quoted
 
 MEMORY_MB = 2048
 """Linux's memory. The host has as much of it as programs use."""
+
+START = "SOURCE_DATE_EPOCH"
+"""A variable in the environment: the calendar's time when CMD starts, in seconds since 1970."""
 
 STILL_S = 30.0
 """After so long without virtual time a note says so."""
@@ -52,13 +56,22 @@ def run(task: Task, release: str | None, note: Callable[[str], None], ignored: l
     Must be called within `outside.signals_held`, which yields ``ignored``. Raises UserError if the link cannot be
     built, or breaks.
     """
+    started_ns = _started_ns()
     system = image.find(release)
     assert system is not None  # `why_not` has seen it
     with folders.private() as folder:
         _prepare(folder, task, ignored)
-        with _started(folder, process_build.program(system), system.release) as (linux, line):
+        with _started(folder, process_build.program(system), system.release, started_ns) as (linux, line):
             _Attendance(folder, linux, line, task, note).run()
         return _ended(folder, task)
+
+
+def _started_ns() -> int:
+    """Return the calendar's time at the start of Linux. Raises UserError."""
+    text = os.environ.get(START, str(process.STARTED_NS // 10**9))
+    if not re.fullmatch(r"[0-9]{1,10}", text) or int(text) < job.UPTIME_S:
+        raise UserError(START, f"found {quoted(text)}; accepted: seconds since 1970, such as 1767225600")
+    return (int(text) - job.UPTIME_S) * 10**9
 
 
 def _prepare(folder: Path, task: Task, ignored: list[int]) -> None:
@@ -105,7 +118,9 @@ def _are_one(one: int, other: int) -> bool:
 
 
 @contextmanager
-def _started(folder: Path, program: Path, release: str) -> Iterator[tuple["subprocess.Popen[bytes]", "_Line"]]:
+def _started(
+    folder: Path, program: Path, release: str, started_ns: int
+) -> Iterator[tuple["subprocess.Popen[bytes]", "_Line"]]:
     words = [
         f"mem={MEMORY_MB}M",
         "root=/dev/root",
@@ -116,9 +131,9 @@ def _started(folder: Path, program: Path, release: str) -> Iterator[tuple["subpr
     ]
     reading, writing = os.pipe()
     with process.core() as core, (folder / _CONSOLE).open("wb") as console:
-        command = process.command(program, [*words, "ssl0=fd:0,null", "PYTHONHASHSEED=0"], release, core)
+        command = process.command(program, [*words, "ssl0=fd:0,null", "PYTHONHASHSEED=0"], release, core, started_ns)
         linux = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", *command],
+            ["setpriv", "--pdeathsig", "KILL", *command],  # noqa: S607 - the program on PATH
             stdin=reading,
             stdout=console,
             stderr=console,
