@@ -30,8 +30,11 @@ MEMORY_MB = 2048
 START = "SOURCE_DATE_EPOCH"
 """A variable in the environment: the calendar's time when CMD starts, in seconds since 1970."""
 
-STILL_S = 30.0
-"""After so long without virtual time a note says so."""
+STILL_S = 20.0
+"""After so much time of the processor without virtual time a note says so."""
+
+_GLANCE_S = 1.0
+"""How often the processor's time is read while no virtual time passes."""
 
 _LOOK_S = 0.05
 _KILLED_S = 5.0
@@ -179,8 +182,8 @@ class _Attendance:
             _Output(folder / job.STDERR, 2 if task.stderr is None else task.stderr),
         ]
         self._noted = 0
-        self._clock, self._moved = b"", time.monotonic()
-        self._is_still = False
+        self._clock, self._used_s, self._due = b"", 0.0, time.monotonic()
+        self._is_noted = False
         self._number: int | None = None
         self._until = float("inf")
 
@@ -207,12 +210,16 @@ class _Attendance:
     def _watch_clock(self) -> None:
         now, clock = time.monotonic(), _read(self._folder / job.CLOCK)
         if clock != self._clock:
-            self._clock, self._moved, self._is_still = clock, now, False
-        elif now - self._moved > STILL_S and not self._is_still:
-            self._is_still = True
+            self._clock, self._used_s, self._due, self._is_noted = clock, 0.0, now, False
+        elif now >= self._due and not self._is_noted:
+            used_s = _processor_s(self._linux.pid)
+            self._used_s, self._due = self._used_s or used_s, now + _GLANCE_S
+            if used_s - self._used_s < STILL_S:
+                return
+            self._is_noted = True
             at = int(clock or b"0") / 1e9
             self._note(
-                f"no virtual time has passed for {STILL_S:g} s, at {at:.1f} s: CMD computes, which takes no time here, "
+                f"no virtual time has passed for {STILL_S:g} s of the processor, at {at:.1f} s: CMD computes, which takes no time here, "
                 "or it waits in a loop without sleeping, which never ends"
             )
 
@@ -247,6 +254,17 @@ class _Output:
                 except BrokenPipeError:
                     return False
         return True
+
+
+def _processor_s(session: int) -> float:
+    """Return the processor's time that the living processes of ``session`` have used: Linux and its programs."""
+    ticks = 0
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            words = file.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            if int(words[3]) == session:
+                ticks += int(words[11]) + int(words[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _read(file: Path) -> bytes:
