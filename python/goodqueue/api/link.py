@@ -29,7 +29,8 @@ class Linked(showing.Shown):
 
 
 def _linked(answer: Answer, _: Any) -> Linked:
-    return Linked(answer.status, *answer.result.printed, answer.data())  # type: ignore[arg-type]
+    stdout, stderr = answer.result.printed
+    return Linked(answer.status, stdout, stderr, answer.result.as_record())
 
 
 link = asking.function(Link, _linked, "Linked", "A `Linked`.")

@@ -5,11 +5,12 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from goodqueue.capture import asked, check, settle
 from goodqueue.engines.live import outside
-from goodqueue.engines.live.outside import End, Task
+from goodqueue.engines.live.ordering import Task
+from goodqueue.engines.live.outside import End
 from goodqueue.errors import warn
 from goodqueue.files import output
 from goodqueue.linking import answer, path
@@ -83,8 +84,12 @@ def _in_virtual_time(task: Task, link: "Link", note: Callable[[str], None]) -> E
             task = replace(task, stdout=out.fileno(), stderr=err.fileno())
         note(path.in_words(task.scenario))
         end = machine.run(task, link.kernel, note, ignored)
-        printed = [file.seek(0) or file.read().decode(errors="replace") for file in (out, err)]
-    return replace(end, record=answer.scored(end.record), printed=(printed[0], printed[1]))
+        return replace(end, record=answer.scored(end.record), printed=(_text(out), _text(err)))
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def _unheard(_: str) -> None:

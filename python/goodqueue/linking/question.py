@@ -89,7 +89,7 @@ class Link(Question):
 
     def for_python(self) -> "Link":
         """Return the same question, whose CMD prints for the caller alone. Raises UserError for one in real time."""
-        if not self.virtual and self.words != (DOCTOR,):
+        if not self.virtual or self.words == (DOCTOR,):
             accepted = "; accepted: virtual=True, as a link in real time is a command of its own: goodqueue link"
             raise UserError("link", f"found a link in real time{accepted}")
         return replace(self, keeps_output=True, quiet=True)
@@ -123,10 +123,10 @@ class Link(Question):
         """Refuse options that do not go together. Raises UserError."""
         from goodqueue.files import output
 
-        for name in ("live", "metrics"):
-            if self.virtual and getattr(self, name):
+        for looking in ("live", "metrics"):
+            if self.virtual and getattr(self, looking):
                 raise UserError(
-                    Option(name),
+                    Option(looking),
                     ["found with ", Option("virtual"), "; accepted: without, as whoever looks has another time"],
                 )
         if self.kernel is not None and not self.virtual:

@@ -1,5 +1,6 @@
 """The command's part of a link: it starts the lab, handles the lab's messages, and passes signals on."""
 
+import json
 import os
 import re
 import signal
@@ -19,6 +20,7 @@ from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import drafts
+from goodqueue.record import Record
 
 PRIORITY = "GOODQUEUE_LINK_PRIORITY"
 """A variable in the environment: the real-time priority of the path's thread (sched(7)), if the system permits it."""
@@ -52,6 +54,11 @@ class End:
     """Why there is no capture, if one was requested."""
     printed: tuple[str, str] = ("", "")
     """CMD's standard output and standard error, if they were kept."""
+
+    def as_record(self) -> Record:
+        """Return the record as a dictionary."""
+        record: Record = json.loads(self.record)
+        return record
 
 
 @dataclass(frozen=True, slots=True)
