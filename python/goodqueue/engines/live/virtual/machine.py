@@ -219,8 +219,8 @@ class _Attendance:
             self._is_noted = True
             at = int(clock or b"0") / 1e9
             self._note(
-                f"no virtual time has passed for {STILL_S:g} s of the processor, at {at:.1f} s: CMD computes, which takes "
-                "no time here, or it waits in a loop without sleeping, which never ends"
+                f"no virtual time has passed for {STILL_S:g} s of the processor, at {at:.1f} s: CMD computes, which "
+                "takes no time here, or it waits in a loop without sleeping, which never ends"
             )
 
     def _signal(self, number: int) -> None:
