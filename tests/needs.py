@@ -73,10 +73,11 @@ def image(release: str | None = None) -> bool:
 
 
 def process() -> bool:
-    """Return whether Linux runs as a process here."""
+    """Return whether a release of Linux runs as a process here."""
+    from goodqueue.engines import releases
     from goodqueue.engines.kernel import process_build
 
-    return process_build.why_not() is None
+    return any(process_build.why_not(release) is None for release in (None, *releases.RELEASES))
 
 
 def mounts() -> bool:

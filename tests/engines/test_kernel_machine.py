@@ -23,7 +23,7 @@ import needs
 from conftest import Result
 from goodqueue import engines
 from goodqueue.engines import kernel
-from goodqueue.engines.kernel import cpio, folders, host, image, linux, machine, vm, watching
+from goodqueue.engines.kernel import cpio, folders, host, image, linux, machine, process_build, vm, watching
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 from goodqueue.errors import UserError
 from goodqueue.record.reading import times_of
@@ -267,6 +267,7 @@ def test_a_link_too_fast_for_the_guest_is_not_run_there() -> None:
 
 def test_nowhere_to_run_names_both_reasons(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(vm, "QEMU", "qemu-that-is-not-there")
+    monkeypatch.setattr(process_build, "why_not", lambda release: "not built")
     monkeypatch.setattr(host, "why_not", lambda plan, stop: "no root")
     with pytest.raises(UserError) as refused:
         kernel.place(plan(), never())
@@ -403,8 +404,8 @@ def this_host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 @pytest.mark.needs("qemu", "image")
 def test_two_runs_in_virtual_time_agree_and_another_seed_differs() -> None:
     scenarios = [resolve(SCENARIO | {"seed": seed}) for seed in (1, 1, 2)]
-    first, again, other = map(json.loads, engines.run_many("kernel", scenarios))
-    assert (first["engine"], first["kernel"]["where"], first["kernel"]["clock"]) == ("kernel", "vm", "virtual")
+    first, again, other = map(json.loads, engines.run_many("kernel-qemu", scenarios))
+    assert (first["engine"], first["kernel"]["where"], first["kernel"]["clock"]) == ("kernel-qemu", "vm", "virtual")
     assert first["queues"]["down"]["utilisation_percent"] > 80
     mean = first["queues"]["down"]["delay_ms"]["mean"]
     assert again["queues"]["down"]["delay_ms"]["mean"] == pytest.approx(mean, rel=0.02)

@@ -62,7 +62,7 @@ def test_without_a_linux_the_line_says_how_to_build_it(
     goodqueue: Callable[..., Result], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(process_build, "_never", lambda: None)
+    monkeypatch.setattr(process_build, "_never", lambda _: None)
     done = goodqueue("link", "--kernel", "7.3", *PING)
     said = "not built; accepted: goodqueue kernel image --kernel 7.3 --machine process"
     assert (done.status, done.err) == (2, f"goodqueue: --virtual: {said}\n")

@@ -16,6 +16,7 @@ KERNEL = "The kernel engine's Linux: 6.1, 6.12 or 7.3."
 """The sentence of ``--kernel``."""
 
 MACHINE = "Where the kernel engine's Linux runs: process (an ordinary process, built here), or qemu (Debian's binary)."
+WITHOUT_MACHINE = "process if it is built, otherwise qemu"
 """The sentence of ``--machine``."""
 
 QUICK = "Shorter runs, fewer seeds: a look, in seconds."
@@ -69,7 +70,7 @@ def kernel() -> Any:
 
 def machine() -> Any:
     """Declare the machine of the kernel engine."""
-    return option("NAME", MACHINE, reader=TEXT, otherwise="qemu")
+    return option("NAME", MACHINE, reader=TEXT, otherwise=WITHOUT_MACHINE)
 
 
 def seeds(default: int | None, text: str, otherwise: str = "") -> Any:

@@ -15,7 +15,7 @@ app = typer.Typer(
       goodqueue kernel image
       goodqueue kernel image --kernel 7.3
       goodqueue kernel image --kernel 7.3 --with dualpi2
-      goodqueue kernel image --kernel 6.1 --machine process
+      goodqueue kernel image --kernel 7.3 --machine process
     """,
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -52,6 +52,7 @@ def doctor(json: Json = False) -> None:
         good = {finding.name for finding in diagnosis.findings if finding.good}
         faster = "on this host" if "this host" in good else "nowhere here"
         places = {
+            "process": "Runs as a process of this machine, in virtual time, links of any rate.",
             "vm": f"Runs in a virtual machine, in virtual time, links of up to {_fastest()}; faster ones {faster}.",
             "host": "Runs on this host, in real time: results vary with what else it does.",
             None: "Cannot run here.",
@@ -83,7 +84,8 @@ def image(
     which this command makes; the machine's sources stay as they are.
 
     --machine process also builds Linux as an ordinary process, from Debian's source of the same kernel (a download of
-    140 to 170 MB, eight to ten minutes of the processor). It needs gcc, make, flex, bison and bc.
+    140 to 170 MB, eight to twelve minutes of the processor). It needs gcc, make, flex, bison and bc. Runs without
+    --machine take it from then on.
 
     --with compiles one more module from Debian's source of the same kernel (170 MB), which needs gcc and make. Without
     it the first run with that discipline does the same.

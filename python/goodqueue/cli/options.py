@@ -80,5 +80,5 @@ Kernel = Annotated[
 ]
 Machine = Annotated[
     str | None,
-    typer.Option("--machine", metavar="NAME", help=f"{shared.MACHINE} [qemu]"),
+    typer.Option("--machine", metavar="NAME", help=f"{shared.MACHINE} [{shared.WITHOUT_MACHINE}]"),
 ]

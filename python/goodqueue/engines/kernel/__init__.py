@@ -31,7 +31,8 @@ def run(
     """Run the resolved ``scenario`` and return its record as JSON.
 
     ``release`` is one of `releases.RELEASES`. Without one the kernel is that of this machine's own packages.
-    ``machine`` is one of `machines.MACHINES`. Without one it is qemu, or this host if qemu cannot.
+    ``machine`` is one of `machines.MACHINES`. Without one it is Linux as a process if that is built here, otherwise
+    qemu, or this host if qemu cannot.
 
     With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
     checksums.
@@ -73,13 +74,14 @@ def _keep(trace: Trace, folder: Path) -> None:
 def place(plan: Plan, stop: threading.Event, release: str | None = None, machine: str | None = None) -> Where:
     """Return where ``plan`` is to run. Raises UserError with the reasons if it can run nowhere.
 
-    The virtual machine is preferred: its virtual time makes runs repeatable, and the host's load does not disturb
-    them. A ``release`` of Linux, or a ``machine`` that is asked for, is not on this host.
+    Virtual time is preferred: it makes runs repeatable, and the host's load does not disturb them. A process has it
+    with the same bytes each time, and at less cost than a virtual machine. A ``release`` of Linux, or a ``machine``
+    that is asked for, is not on this host.
     """
-    if machine == "process":
-        if (no_process := process_build.why_not(release)) is not None:
-            raise UserError("machine process", no_process)
+    if process_build.is_taken(release, machine):
         return "process"
+    if machine == "process":
+        raise UserError("machine process", process_build.why_not(release) or "")
     no_vm = vm.why_not(plan, release)
     if no_vm is None:
         return "vm"

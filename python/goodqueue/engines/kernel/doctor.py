@@ -40,7 +40,7 @@ class Diagnosis:
     """What the engine can do on this machine."""
 
     where: str | None
-    """Where the engine runs a scenario of usual rates: ``vm``, ``host``, or None for nowhere."""
+    """Where the engine runs a scenario of usual rates: ``process``, ``vm``, ``host``, or None for nowhere."""
     findings: list[Finding]
     remedy: str | None
     """What to do first, if anything is missing."""
@@ -56,11 +56,14 @@ def examine() -> Diagnosis:
     here, lacking = _host()
     findings = [qemu, built, *map(_release, releases.RELEASES), *map(_module, module.NAMES)]
     findings += [*map(_process, releases.RELEASES), here, lacking]
-    where = "vm" if qemu.good else "host" if here.good else None
-    return Diagnosis(where, findings, _remedy(qemu.good, built.good))
+    process = process_build.why_not() is None
+    where = "process" if process else "vm" if qemu.good else "host" if here.good else None
+    return Diagnosis(where, findings, _remedy(qemu.good, built.good, process))
 
 
-def _remedy(qemu: bool, built: bool) -> str | None:
+def _remedy(qemu: bool, built: bool, process: bool) -> str | None:
+    if process or (built and process_build.why_no_build() is None):
+        return None if process else process_build.how_to_build(None)
     if not qemu:
         if packages.missing_program() is not None:
             return f"install {vm.QEMU}, and build the image on a Debian system (goodqueue kernel image)"
@@ -114,7 +117,8 @@ def _process(name: str) -> Finding:
     """Return whether Linux ``name`` can run as a process, and what is missing or builds it."""
     why = process_build.why_not(name)
     found = (
-        process_build.why_no_build() or f"not built; {process_build.how_to_build(name)} builds it of Debian's source"
+        process_build.why_no_build(name)
+        or f"not built; {process_build.how_to_build(name)} builds it of Debian's source"
     )
     return Finding(f"Linux {name} as a process", found if why else "built from Debian's source", why is None)
 

@@ -27,7 +27,7 @@ def build(scenario: Scenario, release: str | None = None, machine: str | None = 
 
     Raises UserError if Linux cannot run the scenario, or if apt must be asked for an image's packages and fails.
     """
-    if machine == "process":
+    if machine == "process" or process_build.is_taken(release, machine):
         made_of = ["process", image.wanted(release), process_build.recipe_of(release)]
     elif release is not None or machine is not None or vm.why_not(planning.plan(scenario)) is None:
         made_of = ["vm", image.wanted(release), vm.version()]

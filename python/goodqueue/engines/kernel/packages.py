@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,8 +57,7 @@ def resolve(apt: Path | None = None, names_wanted: Iterable[str] = WANTED) -> li
     while new:
         names |= new
         new = _dependencies(sorted(new), apt) - names
-    lines = _apt_get(apt, "--print-uris", *sorted(names)).splitlines()
-    return sorted(_package(match) for line in lines if (match := _URI.match(line)))
+    return sorted(_printed(sorted(names), apt))
 
 
 def exactly(name: str, version: str, apt: Path | None = None) -> Package:
@@ -65,9 +65,18 @@ def exactly(name: str, version: str, apt: Path | None = None) -> Package:
 
     Raises UserError if apt does not know it.
     """
-    lines = _apt_get(apt, "--print-uris", f"{name}={version}").splitlines()
-    (package,) = (_package(match) for line in lines if (match := _URI.match(line)))
+    (package,) = _printed([f"{name}={version}"], apt)
     return package
+
+
+def _printed(names: list[str], apt: Path | None) -> list[Package]:
+    """Return the packages that apt would fetch for ``names``.
+
+    apt leaves out a package whose file lies in the folder where apt runs, so that folder is empty.
+    """
+    with tempfile.TemporaryDirectory() as empty:
+        lines = _apt_get(apt, "--print-uris", *names, folder=Path(empty)).splitlines()
+    return [_package(match) for line in lines if (match := _URI.match(line))]
 
 
 def _package(match: re.Match[str]) -> Package:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from goodqueue.engines.kernel import image, machine, process_files, watching
+from goodqueue.engines.kernel import image, machine, process_build, process_files, watching
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.running import Progress
 
@@ -25,9 +25,6 @@ STARTED_NS = 1_577_836_800_000_000_000
 
 _FIRST = "initramfs.cpio"
 """The name of the first file system in a run's folder."""
-
-_SECCOMP = (7, 0)
-"""The first release that can watch its programs by seccomp, which takes half of the processor's time of ptrace."""
 
 
 def run(
@@ -61,13 +58,11 @@ def command(program: Path, words: list[str], release: str, core: int, started_ns
     """
     every = ["time-travel=inf-cpu", f"time-travel-start={started_ns}"]
     every += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
-    if tuple(map(int, release.split("."))) >= _SECCOMP:
+    if process_build.has_seccomp(release):
         every.append("seccomp=auto")
     # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
     # times as long as one core needs for both.
-    # Linux takes the gap between its program and the heap, which the host draws, as a part of its memory.
-    fixed = ["setarch", "x86_64", "--addr-no-randomize"]
-    return ["taskset", "--cpu-list", str(core), *fixed, str(program), *every, *words]
+    return ["taskset", "--cpu-list", str(core), *process_build.FIXED, str(program), *every, *words]
 
 
 def memorys_folder(folder: Path, memory_mb: int) -> Path:

@@ -11,6 +11,7 @@ import json
 import lzma
 import os
 import platform
+import shlex
 import shutil
 import signal
 import subprocess
@@ -28,6 +29,11 @@ PROGRAM = "linux"
 
 INSTALL = "apt-get install --no-install-recommends gcc libc6-dev make flex bison bc"
 """The command that installs on Debian and Ubuntu what builds Linux."""
+
+FIXED = ("setarch", "x86_64", "--addr-no-randomize")
+"""The command that gives a program addresses which the host does not draw.
+
+Linux takes the gap between its program and the heap as a part of its memory, so its size would differ between runs."""
 
 _PROGRAMS = ("gcc", "ld", "make", "flex", "bison", "bc", "tar")
 _CONFIG = Path(__file__).with_name("process.config")
@@ -79,17 +85,25 @@ def program(system: image.Image) -> Path:
 
 def why_not(release: str | None = None) -> str | None:
     """Return why Linux of ``release`` cannot run as a process here and now. Returns None if it can."""
-    if (why := _never()) is not None:
+    system = image.find(release)
+    if (why := _never(system.release if system else release)) is not None:
         return why
-    if (system := image.find(release)) is None or not program(system).exists():
+    if system is None or not program(system).exists():
         return f"not built; accepted: {how_to_build(release)}"
     return None
 
 
-def why_no_build() -> str | None:
-    """Return why Linux cannot be built as a process here. Returns None if it can."""
+def is_taken(release: str | None, machine: str | None) -> bool:
+    """Return whether runs of ``release`` are in Linux as a process: if it can, and no other ``machine`` is asked."""
+    return machine in (None, "process") and why_not(release) is None
+
+
+def why_no_build(release: str | None = None) -> str | None:
+    """Return why Linux of ``release`` cannot be built as a process here, or not run then. Returns None if it can."""
     lacking = packages.missing_program() or next((name for name in _PROGRAMS if shutil.which(name) is None), None)
-    return _never() or (lacking and f"found no {lacking} to build Linux; accepted: on Debian, as root: {INSTALL}")
+    return _never(release) or (
+        lacking and f"found no {lacking} to build Linux; accepted: on Debian, as root: {INSTALL}"
+    )
 
 
 def how_to_build(release: str | None) -> str:
@@ -97,12 +111,21 @@ def how_to_build(release: str | None) -> str:
     return f"goodqueue kernel image {f'--kernel {release} ' if release else ''}--machine process"
 
 
-def _never() -> str | None:
-    """Return why Linux as a process never runs on this machine, or None."""
+def has_seccomp(release: str) -> bool:
+    """Return whether Linux of ``release`` can watch its programs by seccomp, for half of what ptrace takes."""
+    return tuple(map(int, release.split("."))) >= (7, 0)
+
+
+def _never(release: str | None) -> str | None:
+    """Return why Linux of ``release`` as a process never runs on this machine, or None."""
     if platform.machine() != "x86_64":
         return f"found a processor of {platform.machine()}; accepted: x86-64"
-    if not _traceable():
-        return "found a system that forbids ptrace; accepted: one that lets a process trace its children"
+    if not (release and has_seccomp(release)) and not _traceable():
+        return "found a system that forbids ptrace; accepted: one that permits it, or --kernel 7.3, which needs none"
+    if not _fixed():
+        # Docker's own filter of system calls lets ptrace pass, and this not.
+        accepted = "one that lets a program have fixed addresses (Docker: --security-opt seccomp=unconfined)"
+        return f"found a system that forbids {shlex.join(FIXED)}; accepted: {accepted}"
     return None
 
 
@@ -111,6 +134,15 @@ def _traceable() -> bool:
     """Return whether a process may be traced. Some containers forbid it."""
     traced = "import ctypes, sys; sys.exit(ctypes.CDLL(None).ptrace(0, 0, 0, 0) != 0)"
     return subprocess.run([sys.executable, "-S", "-c", traced], check=False).returncode == 0
+
+
+@functools.cache
+def _fixed() -> bool:
+    """Return whether a program may have addresses that the host does not draw."""
+    try:
+        return subprocess.run([*FIXED, "true"], check=False, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False
 
 
 def build(
@@ -124,7 +156,7 @@ def build(
     target = program(system)
     if target.exists():
         return target
-    if (why := why_no_build()) is not None:
+    if (why := why_no_build(system.release)) is not None:
         raise UserError(_name(system), why)
     stop = stop or threading.Event()
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The first file system of Linux as a process: one file in the image's folder, which all runs share.
+"""The first file system of Linux as a process: one file beside the image, which all runs share.
 
 qemu's machines start from a saved state, in which the laboratory has been compiled. Linux as a process starts anew for
 each run, so its file system lacks what it needs not, and has the laboratory as the bytecode of the image's own Python.
@@ -14,8 +14,9 @@ from typing import BinaryIO
 from goodqueue import _goodqueue
 from goodqueue.engines.kernel import cpio, folders, image, machine, making
 
-_MARK = "first-"
-"""The beginning of the names of these files: a hash of what goodqueue adds to the image follows."""
+_FOLDER, _MARK = "process", "first-"
+"""The folder in the image's, in which qemu's first boot would keep others waiting, and the beginning of a file's name.
+A hash of what goodqueue adds to the image follows."""
 
 _UNUSED = ("usr/lib/modules", "usr/lib/python3.*/pyroute2")
 
@@ -26,12 +27,14 @@ def opened(system: image.Image, stop: threading.Event) -> BinaryIO:
     Another version of goodqueue may remove it meanwhile, so its name is good for nothing.
     """
     core = hashlib.sha256(Path(_goodqueue.__file__).read_bytes()).hexdigest()
-    path = system.folder / f"{_MARK}{making.laboratory()}-{core[:12]}"
-    with folders.alone(system.folder, stop):
+    folder = system.folder / _FOLDER
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{_MARK}{making.laboratory()}-{core[:12]}"
+    with folders.alone(folder, stop):
         if not path.exists():
-            for old in system.folder.glob(f"{_MARK}*"):
+            for old in folder.glob(f"{_MARK}*"):
                 old.unlink()
-            with folders.private(system.folder) as work:
+            with folders.private(folder) as work:
                 _write(system, work / path.name, work / "root")
                 (work / path.name).rename(path)
         return path.open("rb")

@@ -148,12 +148,12 @@ def _ethernet(mac: str) -> bytes:
     return bytes.fromhex(mac.replace(":", ""))
 
 
-def _number(kind: int, value: int) -> bytes:
-    return _attribute(kind, struct.pack("I", value))
+def _number(kind: int, number: int) -> bytes:
+    return _attribute(kind, struct.pack("I", number))
 
 
-def _attribute(kind: int, value: bytes) -> bytes:
-    return struct.pack("HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
+def _attribute(kind: int, content: bytes) -> bytes:
+    return struct.pack("HH", 4 + len(content), kind) + content + bytes(-len(content) % 4)
 
 
 def _attributes(data: bytes) -> dict[int, bytes]:

@@ -41,6 +41,8 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
+    if plan.own is None:
+        _await_precise_timers()
     distributions.write(plan, folder)
     heard: list[str] = []
     spaces = build(plan, heard)
@@ -108,9 +110,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
 
 
 def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
-    """Return goodqueue's own path if the plan has one. Otherwise wait until Linux's path is ready."""
+    """Return goodqueue's own path if the plan has one."""
     if plan.own is None:
-        _await_precise_timers()
         return None
     from goodqueue.engines.live.between import Between  # not in the virtual machine, which lacks our path
 
@@ -145,7 +146,10 @@ class _Waiting:
 
 
 def _await_precise_timers() -> None:
-    """Wait for precise timers. A kernel that has just booted may tick in milliseconds for a moment."""
+    """Wait for precise timers. A kernel that has just booted may tick in milliseconds for a moment.
+
+    ``tc`` reads the same word before it computes a default burst: with ticks of 4 ms, what a link sends in 4 ms more.
+    """
     path = Path("/proc/self/net/psched")
     for _ in range(50):
         if path.read_text(encoding="ascii").split()[3] == _PRECISE:
