@@ -145,12 +145,30 @@ def _started(
             env=os.environ | {"TMPDIR": str(process.memorys_folder(folder, MEMORY_MB))},
         )
         try:
-            yield linux, _Line(reading, writing)
+            with _guarded(linux.pid):
+                yield linux, _Line(reading, writing)
         finally:
             linux.kill()
             linux.wait()
             os.close(reading)
             os.close(writing)
+
+
+@contextmanager
+def _guarded(group: int) -> Iterator[None]:
+    """Kill the processes of ``group`` at the end, however this process ends: Linux, and programs that it traces.
+
+    Up to 6.12 a program that Linux traces goes on when Linux is killed, and one that spins would never end.
+    """
+    leash, held = os.pipe()
+    guard = ["sh", "-c", 'read -r _; kill -KILL -- "-$0"', str(group)]
+    with subprocess.Popen(guard, stdin=leash, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        os.close(leash)
+        try:
+            yield
+        finally:
+            os.close(held)  # which the guard notices, as it would if this process were killed
+            process.wait()
 
 
 class _Line:
