@@ -161,7 +161,7 @@ def _guarded(group: int) -> Iterator[None]:
     Up to 6.12 a program that Linux traces goes on when Linux is killed, and one that spins would never end.
     """
     leash, held = os.pipe()
-    guard = ["sh", "-c", 'read -r _; kill -KILL -- "-$0"', str(group)]
+    guard = ["sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(group)]
     with subprocess.Popen(guard, stdin=leash, stderr=subprocess.DEVNULL, start_new_session=True) as process:
         os.close(leash)
         try:
