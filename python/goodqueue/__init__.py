@@ -13,7 +13,8 @@ True
 
 `run`, `compare`, `sweep` and `advise` return results that print as tables and have DataFrames, arrays and figures:
 docs/reference/python.md. `attack`, `tune`, `fit` and `sensitivity` search among thousands of runs:
-docs/guides/search.md. `Bottleneck` is the path of a scenario for endpoints of your own. The simulator is the Rust
+docs/guides/search.md. `Bottleneck` is the path of a scenario for endpoints of your own, and
+`link` has real programs behind it, in virtual time. The simulator is the Rust
 library behind ``goodqueue._goodqueue``. The modules beside it make up the command line, and can be imported too (``from
 goodqueue.measures import stats``).
 """
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from goodqueue.api.advice import Advice, advise
     from goodqueue.api.bottleneck import Bottleneck
     from goodqueue.api.comparison import Comparison, compare
+    from goodqueue.api.link import Linked, link
     from goodqueue.api.lists import qdiscs, traffic_kinds
     from goodqueue.api.run import Run, run
     from goodqueue.api.searching import Search, attack, fit, sensitivity, tune
@@ -36,6 +38,7 @@ __all__ = [
     "Advice",
     "Bottleneck",
     "Comparison",
+    "Linked",
     "Run",
     "Search",
     "Suite",
@@ -45,6 +48,7 @@ __all__ = [
     "attack",
     "compare",
     "fit",
+    "link",
     "qdiscs",
     "run",
     "sensitivity",
@@ -58,6 +62,7 @@ _FROM = {
     "Advice": "goodqueue.api.advice",
     "Bottleneck": "goodqueue.api.bottleneck",
     "Comparison": "goodqueue.api.comparison",
+    "Linked": "goodqueue.api.link",
     "Run": "goodqueue.api.run",
     "Search": "goodqueue.api.searching",
     "Suite": "goodqueue.api.suite",
@@ -67,6 +72,7 @@ _FROM = {
     "attack": "goodqueue.api.searching",
     "compare": "goodqueue.api.comparison",
     "fit": "goodqueue.api.searching",
+    "link": "goodqueue.api.link",
     "qdiscs": "goodqueue.api.lists",
     "run": "goodqueue.api.run",
     "sensitivity": "goodqueue.api.searching",

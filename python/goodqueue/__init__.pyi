@@ -7,6 +7,7 @@ from typing import Any
 from goodqueue.api.advice import Advice as Advice
 from goodqueue.api.bottleneck import Bottleneck as Bottleneck
 from goodqueue.api.comparison import Comparison as Comparison
+from goodqueue.api.link import Linked as Linked
 from goodqueue.api.lists import qdiscs as qdiscs
 from goodqueue.api.lists import traffic_kinds as traffic_kinds
 from goodqueue.api.run import Run as Run
@@ -19,6 +20,7 @@ __all__ = [
     "Advice",
     "Bottleneck",
     "Comparison",
+    "Linked",
     "Run",
     "Search",
     "Suite",
@@ -28,6 +30,7 @@ __all__ = [
     "attack",
     "compare",
     "fit",
+    "link",
     "qdiscs",
     "run",
     "sensitivity",
@@ -104,6 +107,21 @@ def fit(
     workers: int | None = ...,
     progress: bool = ...,
 ) -> Search: ...
+def link(
+    *words: str,
+    trace: str | None = ...,
+    trace_at: str | None = ...,
+    trace_snap: int | None = ...,
+    virtual: bool = ...,
+    kernel: str | None = ...,
+    record: str | None = ...,
+    force: bool = ...,
+    metrics: str | None = ...,
+    live: bool = ...,
+    quiet: bool = ...,
+    progress: bool = ...,
+    **sets: Any,
+) -> Linked: ...
 def run(
     scenario: str | os.PathLike[str] | Mapping[str, Any] | None = ...,
     *,

@@ -121,8 +121,8 @@ class Gateway:
     def trace(self, path: str, points: list[str], snap_bytes: int) -> None:
         """Capture like `Simulation.trace`. Call it before `start`. Raises TraceError."""
 
-    def start(self) -> None:
-        """Let packets cross from now on, in a thread of its own."""
+    def start(self, virtual_time: bool = False) -> None:
+        """Let packets cross from now on, in a thread of its own. In ``virtual_time`` none passes while it works."""
 
     def glance(self) -> str:
         """Return the present state as JSON: elapsed_s, queues by direction, late_us, flows. Null after the end."""

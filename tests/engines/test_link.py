@@ -18,7 +18,7 @@ import pytest
 
 from conftest import Result
 from goodqueue import listening
-from goodqueue.engines.live import outside
+from goodqueue.engines.live import ordering, outside
 from goodqueue.linking import commands, prometheus, view
 from linked import MARK, Link, environment, program, public_folder, python, times_ms
 
@@ -115,7 +115,7 @@ def test_commands_inherit_only_their_own_descriptors() -> None:
     ("found", "depth"), [("", 0), ("2", 2), ("9" * 5000, 0), ("-1", 0), ("x", 0), ("\u0663", 0), ("2\n", 0)]
 )
 def test_a_depth_that_no_link_has_set_counts_as_none(monkeypatch: pytest.MonkeyPatch, found: str, depth: int) -> None:
-    monkeypatch.setenv(outside.DEPTH, found)
+    monkeypatch.setenv(ordering.DEPTH, found)
     assert outside.depth() == depth
 
 

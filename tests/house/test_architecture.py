@@ -165,7 +165,7 @@ FLOORS = (
     {"catalogue", "report", "search"},
     {"advice"},
     {"api", "cli"},
-    {"__init__", "__main__"},
+    {"__init__", "__main__", "testing"},
 )
 """The rooms of the Python package, from below to above. A room is a folder or a file in the package's root.
 

@@ -16,7 +16,8 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Instant as Clock;
 
 /// The thread wakes this long before a packet is due, and then spins on the clock. A sleep ends up to 50 µs late on a
-/// machine that does little else, and later on others.
+/// machine that does little else, and later on others. Where time is virtual a sleep ends on time, and hardly any time
+/// passes for a program that spins.
 const AHEAD: Duration = Duration::from_micros(60);
 /// The longest sleep. A request waits no longer than this.
 const LOOK: Duration = Duration::from_millis(20);
@@ -37,15 +38,17 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts `path` between the devices of the two ends, now.
+    /// Starts `path` between the devices of the two ends, now. `virtual_time` says that time passes only while all
+    /// programs sleep.
     ///
     /// # Errors
     /// No thread can be started.
-    pub fn start(path: Path, server: Port, client: Port) -> std::io::Result<Self> {
+    pub fn start(path: Path, server: Port, client: Port, virtual_time: bool) -> std::io::Result<Self> {
         let (ask, asked) = channel();
         let began = Clock::now(); // before the thread begins, so that its starter knows the moment
+        let ahead = if virtual_time { Duration::ZERO } else { AHEAD };
         let work = move || {
-            let mut work = Work { path, ports: [server, client], asked, began };
+            let mut work = Work { path, ports: [server, client], asked, began, ahead };
             let _ = set_current_timer_slack(NonZeroU64::new(1)); // default 50 µs; this only makes it wake on time
             let ended = work.run();
             (work.path, ended)
@@ -97,6 +100,8 @@ struct Work {
     ports: [Port; 2],
     asked: Receiver<Ask>,
     began: Clock,
+    /// How long before a packet is due the thread wakes.
+    ahead: Duration,
 }
 
 impl Work {
@@ -157,7 +162,7 @@ impl Work {
     fn wait(&mut self) -> std::io::Result<()> {
         let now = self.elapsed();
         let next = self.path.next_time().map_or(LOOK, |next| next.saturating_sub(now)).min(LOOK);
-        let sleep = next.saturating_sub(AHEAD);
+        let sleep = next.saturating_sub(self.ahead);
         if sleep == Duration::ZERO {
             std::hint::spin_loop();
             return Ok(());

@@ -69,11 +69,12 @@ impl Gateway {
             .map_err(|error| TraceError::new_err(error.to_string()))
     }
 
-    /// Starts a thread that carries packets across the path.
-    fn start(&mut self) -> PyResult<()> {
+    /// Starts a thread that carries packets across the path. With `virtual_time` no time passes while it works.
+    #[pyo3(signature = (virtual_time = false))]
+    fn start(&mut self, virtual_time: bool) -> PyResult<()> {
         match std::mem::replace(&mut self.state, State::Over) {
             State::Built(path, ports) => {
-                self.state = State::Running(Live::start(*path, ports.0, ports.1)?);
+                self.state = State::Running(Live::start(*path, ports.0, ports.1, virtual_time)?);
                 Ok(())
             }
             other => {

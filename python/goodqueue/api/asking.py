@@ -91,7 +91,7 @@ def function(
         is_shown = given.pop("progress", True)
         if described is not None:
             given[described], given["keys"] = said(given.pop("sets", {}))
-        asked = question.read(given)
+        asked = question.read(given).for_python()
         work = asked.work()
         answer = working(work.label, given.get("store"), is_shown, work.carry_out)
         return shown(answer, asked)

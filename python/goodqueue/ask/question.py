@@ -61,6 +61,13 @@ class Question:
         """Return the question to ask if the answer is printed as JSON: programs that it runs print elsewhere."""
         return self
 
+    def for_python(self) -> Self:
+        """Return the question to ask if the answer goes to a program in Python: what programs print is kept for it.
+
+        Raises UserError for what only the command line can do.
+        """
+        return self
+
     def work(self) -> Work:
         """Return what answers the question. Raises UserError for what cannot be asked, before any run."""
         raise NotImplementedError

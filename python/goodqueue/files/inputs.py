@@ -168,7 +168,7 @@ def noted() -> Iterator[list[Path]]:
     try:
         yield files
     finally:
-        _notes.remove(files)
+        _notes[:] = [other for other in _notes if other is not files]  # `remove` would take an equal one for it
 
 
 def note(path: Path) -> None:

@@ -29,7 +29,7 @@ def of(end: End, trouble: UserError | None, *, is_quiet: bool) -> Answer:
     record: Record = json.loads(end.record)
     return Answer(
         "A link",
-        [] if is_quiet else list(_parts(record)),
+        [] if is_quiet else list(parts(record)),
         lambda: record,
         end,
         text=end.record,
@@ -39,13 +39,14 @@ def of(end: End, trouble: UserError | None, *, is_quiet: bool) -> Answer:
     )
 
 
-def _parts(record: Record) -> Iterator[Part]:
+def parts(record: Record) -> Iterator[Part]:
+    """Yield what a person sees of a link's record."""
     yield ""  # CMD's output is above it
     yield from undone.of_run(record).around([])
     yield from run_parts(record)
     if "live" in record:
         yield from describe.bufferbloat(record["live"])
-        yield describe.lateness(record["live"])
+        yield describe.lateness(record)
 
 
 def _without_effect(record: Record) -> Sequence[str]:

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from tempfile import TemporaryFile
+from typing import IO, TYPE_CHECKING, Any
 
 from goodqueue.capture import asked, check, settle
 from goodqueue.engines.live import outside
-from goodqueue.engines.live.outside import End, Task
+from goodqueue.engines.live.ordering import Task
+from goodqueue.engines.live.outside import End
 from goodqueue.errors import warn
 from goodqueue.files import output
 from goodqueue.linking import answer, path
@@ -52,6 +54,8 @@ def carry_out(
 def _run(task: Task, link: "Link") -> End:
     """Run ``task`` to its end. Serve metrics for Prometheus, and show the link to a person, as ``link`` asks for."""
     note = _unheard if link.quiet else warn
+    if link.virtual:
+        return _in_virtual_time(task, link, note)
     lookers: list[Callable[[dict[str, Any]], None]] = []
     with outside.signals_held() as ignored, ExitStack() as looking:
         if link.metrics is not None:
@@ -70,6 +74,22 @@ def _run(task: Task, link: "Link") -> End:
         note(path.in_words(task.scenario))  # here, since a refusal is one line
         end = outside.run(task, outside.Onlooker(note, lookers), ignored)
     return replace(end, record=answer.scored(end.record))
+
+
+def _in_virtual_time(task: Task, link: "Link", note: Callable[[str], None]) -> End:
+    from goodqueue.engines.live.virtual import machine
+
+    with outside.signals_held() as ignored, TemporaryFile() as out, TemporaryFile() as err:
+        if link.keeps_output:
+            task = replace(task, stdout=out.fileno(), stderr=err.fileno())
+        note(path.in_words(task.scenario))
+        end = machine.run(task, link.kernel, note, ignored)
+        return replace(end, record=answer.scored(end.record), printed=(_text(out), _text(err)))
+
+
+def _text(file: IO[bytes]) -> str:
+    file.seek(0)
+    return file.read().decode(errors="replace")
 
 
 def _unheard(_: str) -> None:

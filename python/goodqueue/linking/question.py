@@ -20,7 +20,7 @@ DOCTOR = "doctor"
 
 @question
 class Link(Question):
-    """Run a program behind a bottleneck in real time, without root.
+    """Run a program behind a bottleneck, without root. With --virtual, what it computes takes no time.
 
     Examples:
       goodqueue link --rate 10mbit --rtt 50ms --qdisc fq_codel -- python3 -m http.server -- curl http://server:8000/
@@ -29,6 +29,7 @@ class Link(Question):
       goodqueue link cell.toml --set bottleneck.qdisc=cake -- chromium
       goodqueue link --trace-down lte.mahimahi --rtt 40ms -- bash
       goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
+      goodqueue link --virtual --rate 10mbit --rtt 50ms -- irtt server -- irtt client -d 10m server
       goodqueue link doctor
 
     CMD's packets are real. CMD runs in its own network namespace, and the path is the only way out. With two commands,
@@ -39,6 +40,11 @@ class Link(Question):
     The run ends when CMD ends (with two commands: when CLIENT ends). Then the record is shown: delays, drops and marks
     of the queue, goodput and RTT per flow, and how late packets left. That lateness is the emulator's own error. The
     exit status is CMD's; 2 if the link cannot start or breaks; 127 if CMD is not found.
+
+    --virtual runs both commands and the path in Linux as an ordinary process, whose clock jumps to the next timer when
+    all programs wait: minutes take seconds, and two runs print the same. A program that waits in a loop without
+    sleeping never ends there. CMD sees this machine's files, may change those of the working directory alone, and
+    reaches no other network. `goodqueue kernel image --machine process` builds that Linux.
     """
 
     verb = "link"
@@ -65,6 +71,8 @@ class Link(Question):
         reader=whole(*options.BOUNDS["trace_snap"]),
         otherwise="all",
     )
+    virtual: bool = flag("In virtual time, in Linux as a process: what programs compute takes no time there.")
+    kernel: str | None = shared.kernel()
     record: str | None = option("FILE.json", "Write the record there.")
     force: bool = flag(shared.FORCE)
     metrics: str | None = option("HOST:PORT", "Serve Prometheus metrics there: 127.0.0.1:9100.")
@@ -72,10 +80,19 @@ class Link(Question):
     quiet: bool = flag("Show neither the record nor the first line.")
     spares_output: bool = False
     """Whether what CMD prints goes to standard error, since standard output is for JSON."""
+    keeps_output: bool = False
+    """Whether what CMD prints is kept for a caller (`outside.End.printed`)."""
 
     def for_json(self) -> "Link":
         """Return the same question, whose CMD leaves standard output alone."""
         return replace(self, spares_output=True)
+
+    def for_python(self) -> "Link":
+        """Return the same question, whose CMD prints for the caller alone. Raises UserError for one in real time."""
+        if not self.virtual or self.words == (DOCTOR,):
+            accepted = "; accepted: virtual=True, as a link in real time is a command of its own: goodqueue link"
+            raise UserError("link", f"found a link in real time{accepted}")
+        return replace(self, keeps_output=True, quiet=True)
 
     def work(self) -> Work:
         """Return the run of CMD, or the examination of this machine. Raises UserError."""
@@ -92,6 +109,11 @@ class Link(Question):
         self._check()
         with inputs.noted() as read:
             scenario = path.read(file, self.described, self.keys)
+        if self.virtual:
+            from goodqueue.engines.live.virtual import machine
+
+            if (why := machine.why_not(self.kernel)) is not None:
+                raise UserError(Option("virtual"), why)
         if self.record is not None:
             output.check_file(self.record, self.force, "--record")
             output.spare(self.record, read, "--record")
@@ -101,6 +123,14 @@ class Link(Question):
         """Refuse options that do not go together. Raises UserError."""
         from goodqueue.files import output
 
+        for looking in ("live", "metrics"):
+            if self.virtual and getattr(self, looking):
+                raise UserError(
+                    Option(looking),
+                    ["found with ", Option("virtual"), "; accepted: without, as whoever looks has another time"],
+                )
+        if self.kernel is not None and not self.virtual:
+            raise UserError(Option("kernel"), ["found without ", Option("virtual"), "; accepted: with it"])
         of_trace = {"trace_at": self.trace_at, "trace_snap": self.trace_snap}
         if self.trace is None and (name := next((name for name, value in of_trace.items() if value), None)):
             raise UserError(Option(name), "found without --trace; accepted: with --trace FILE.pcapng")

@@ -38,9 +38,12 @@ def run(name: str, record: Record) -> str:
     return f"{name}: {scenario['duration']}{left_out}, seed {record['seed']}, engine {record['engine']}{linux}"
 
 
-def lateness(live: Live) -> str:
-    """Return a sentence on how late the packets of a live run were."""
+def lateness(record: Record) -> str:
+    """Return a sentence on how long a link ran, and how late its packets were."""
+    live = record["live"]
     text = f"Ran {live['elapsed_s']:.1f} s"
+    if "kernel" in record and record["kernel"]["clock"] == "virtual":
+        return f"{text} of virtual time, in which no packet was late and what programs computed took no time."
     if (late := live["late_us"]) is None:
         return f"{text}; no packet crossed."
     times = [f"{late[name] / 1e3:.3f} ms" for name in ("p50", "p99", "max")]

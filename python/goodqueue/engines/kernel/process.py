@@ -20,7 +20,7 @@ from goodqueue.running import Progress
 
 _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 
-_STARTED_NS = 1_577_836_800_000_000_000
+STARTED_NS = 1_577_836_800_000_000_000
 """The calendar's time at the start of each run: 2020-01-01."""
 
 _FIRST = "initramfs.cpio"
@@ -37,33 +37,35 @@ def run(
     (folder / "plan.json").write_text(plan.to_json(), encoding="utf-8")
     machine.results(folder)
     memory_mb = machine.memory_mb(plan)
-    with process_files.opened(system, stop) as first, _core() as core:
+    with process_files.opened(system, stop) as first, core() as number:
         # Its random numbers depend on each word of the command line, so this name is the same in all runs.
         (folder / _FIRST).symlink_to(f"/proc/{os.getpid()}/fd/{first.fileno()}")
-        place = ["env", "-C", str(folder), f"TMPDIR={_memorys_folder(folder, memory_mb)}"]
-        # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
-        # times as long as one core needs for both.
-        words = _words(system, memory_mb, machine.seed(plan))
-        command = ["taskset", "--cpu-list", str(core), *process_build.FIXED, *place, str(program), *words]
-        ended = watching.watch(command, progress, stop, machine.NAME)
+        place = ["env", "-C", str(folder), f"TMPDIR={memorys_folder(folder, memory_mb)}"]
+        # A folder's own name would change. This one is the folder in which the program was started.
+        words = [f"mem={memory_mb}M", f"initrd={_FIRST}", "hostfs=/proc/self/cwd"]
+        words += [f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={machine.seed(plan)}"]
+        ran = [*place, *command(program, words, system.release, number)]
+        ended = watching.watch(ran, progress, stop, machine.NAME)
     if "done" not in ended.lines:
         raise machine.failed(ended)
 
 
-def _words(system: image.Image, memory_mb: int, seed: str) -> list[str]:
-    """Return the kernel's command line. Its random numbers depend on it, so it has no word that changes between runs.
+def command(program: Path, words: list[str], release: str, core: int, started_ns: int = STARTED_NS) -> list[str]:
+    """Return the command that runs ``program``, Linux of ``release``, on a ``core`` with ``words`` on its command line.
 
-    It passes words that it does not know to the first process as environment variables.
+    Random numbers depend on Linux's command line, so it has no word that changes between runs. Linux passes words that
+    it does not know to the first process as environment variables.
     """
-    words = [f"mem={memory_mb}M", f"initrd={_FIRST}", "time-travel=inf-cpu", f"time-travel-start={_STARTED_NS}"]
-    words += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
-    if process_build.has_seccomp(system.release):
-        words.append("seccomp=auto")
-    # A folder's own name would change. This one is the folder in which the program was started.
-    return [*words, "hostfs=/proc/self/cwd", f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={seed}"]
+    every = ["time-travel=inf-cpu", f"time-travel-start={started_ns}"]
+    every += ["con=null", "ssl=null", "con0=null,fd:1", "quiet", "panic=-1", "noreboot", "uml_dir=./", "umid=machine"]
+    if process_build.has_seccomp(release):
+        every.append("seccomp=auto")
+    # Linux and each of its programs take turns. On two cores each turn would wake the other core, which takes five
+    # times as long as one core needs for both.
+    return ["taskset", "--cpu-list", str(core), *process_build.FIXED, str(program), *every, *words]
 
 
-def _memorys_folder(folder: Path, memory_mb: int) -> Path:
+def memorys_folder(folder: Path, memory_mb: int) -> Path:
     """Return where the file lies that is the machine's memory: in memory, unless a container left too little of it."""
     try:
         can_execute = not os.statvfs(_SHARED_MEMORY).f_flag & os.ST_NOEXEC
@@ -75,7 +77,7 @@ def _memorys_folder(folder: Path, memory_mb: int) -> Path:
 
 
 @contextmanager
-def _core() -> Iterator[int]:
+def core() -> Iterator[int]:
     """Yield the number of a core that no other run has, as long as there is one.
 
     A run holds its core by the name of a socket, which all users of the machine see, and which dies with the process.

@@ -41,6 +41,7 @@ class Lab:
         self._host = host
         self._started = False
         self._priority = 0
+        self._virtual_time = False
 
     def run(self) -> None:
         """Do the order, and report how it ended."""
@@ -61,7 +62,7 @@ class Lab:
             os.set_inheritable(capture, False)  # otherwise CMD would inherit it
         ours, theirs = pair()
         below, above = Channel(ours), Channel(theirs)
-        self._priority = order["priority"]
+        self._priority, self._virtual_time = order["priority"], order["virtual_time"]
         privileges.become_builder()
         die_with_parent()
         parent = init.fork(order, above, below)
@@ -129,7 +130,7 @@ class Lab:
             raise UserError("link", str(message["error"]))
         if "ready" in message:
             with _precedence(self._priority):
-                gateway.start()
+                gateway.start(self._virtual_time)
             self._started = True
             below.send({"go": True})
         elif "note" in message:

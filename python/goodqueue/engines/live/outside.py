@@ -13,22 +13,17 @@ from dataclasses import dataclass
 from errno import EEXIST
 from pathlib import Path
 
-from goodqueue.capture import Trace
 from goodqueue.engines.kernel import folders
 from goodqueue.engines.kernel.lab.libc import call
-from goodqueue.engines.live import init, outward
+from goodqueue.engines.live import init, ordering, outward
+from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import drafts
-
-DEPTH = "GOODQUEUE_LINK_DEPTH"
-"""A variable in CMD's environment: the number of links that CMD is within."""
+from goodqueue.record import Record
 
 PRIORITY = "GOODQUEUE_LINK_PRIORITY"
 """A variable in the environment: the real-time priority of the path's thread (sched(7)), if the system permits it."""
-
-NO_RESOLVER = "# goodqueue link: no resolver can be reached from here\n"
-"""The text of /etc/resolv.conf if the world is unreachable. Otherwise programs would wait for answers in vain."""
 
 GRACE_S = 5.0
 """How long CMD may take to end after a signal."""
@@ -48,21 +43,6 @@ _PACKAGES = Path(__file__).resolve().parents[3]
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """The command to run, and the path between its ends."""
-
-    scenario: Message
-    """The resolved scenario."""
-    client: list[str]
-    server: list[str] | None = None
-    """None: the far side is the world outside, if it can be reached."""
-    trace: Trace | None = None
-    stdout: int | None = None
-    """The descriptors of CMD's standard output and, as ``stderr``, standard error. None: those of this process."""
-    stderr: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class End:
     """The result of a link."""
 
@@ -72,6 +52,13 @@ class End:
     """The record as JSON."""
     no_capture: str | None
     """Why there is no capture, if one was requested."""
+    printed: tuple[str, str] = ("", "")
+    """CMD's standard output and standard error, if they were kept."""
+
+    def as_record(self) -> Record:
+        """Return the record as a dictionary."""
+        record: Record = json.loads(self.record)
+        return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +73,7 @@ class Onlooker:
 
 def depth() -> int:
     """Return how many links this process is within."""
-    text = os.environ.get(DEPTH, "")
+    text = os.environ.get(ordering.DEPTH, "")
     return int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
 
 
@@ -153,7 +140,8 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
 
     level = depth() + 1
     if level > namespaces.DEEPEST:
-        raise UserError(DEPTH, f"found {level - 1}; accepted: {namespaces.DEEPEST} links within each other at most")
+        accepted = f"{namespaces.DEEPEST} links within each other at most"
+        raise UserError(ordering.DEPTH, f"found {level - 1}; accepted: {accepted}")
     nested = task.server is None and level > 1 and privileges.has(privileges.NET_ADMIN)
     direction = None
     if task.server is None and not nested:
@@ -161,26 +149,9 @@ def _order(task: Task, onlooker: Onlooker) -> Message:
             direction = outward.choose()
         else:
             onlooker.note(f"the world outside cannot be reached: {why}")
-    names: dict[str, list[str]] = {}
-    environment = dict(os.environ) | {DEPTH: str(level)}
-    for end in (namespaces.Addresses(level, side) for side in namespaces.SIDES):
-        names |= end.names()
-        environment[f"GOODQUEUE_{end.side.upper()}"] = end.ipv4
-    if direction is not None:
-        names["host"] = [outward.HOST]
-        environment["GOODQUEUE_HOST"] = outward.HOST
-    scenario = {key: value for key, value in task.scenario.items() if key != "traffic" or value}
-    return {
-        "scenario": json.dumps(scenario),
-        "client": task.client,
-        "server": task.server,
-        "trace": task.trace and task.trace._asdict(),
-        "depth": level,
+    return ordering.order(task, level, direction) | {
         "nested": nested,
-        "outward": direction and direction.command,
-        "resolver": direction.resolver if direction is not None else None if nested else NO_RESOLVER,
-        "hosts": names,
-        "environment": environment,
+        "resolver": direction.resolver if direction is not None else None if nested else ordering.NO_RESOLVER,
         "looks": bool(onlooker.glances),
         "priority": _priority(),
     }
