@@ -437,6 +437,7 @@ def test_names_of_others_give_the_terminal_no_commands(here: Path, goodqueue: Co
     title = flent(here, metadata={"TITLE": ESCAPE})
     shown = [
         goodqueue("run", f"{ESCAPE}.toml"),
+        goodqueue("run", f"{ESCAPE}.toml", "--markdown"),
         goodqueue("sweep", f"{ESCAPE}.toml", "--seeds", "1"),
         goodqueue("run", f"{ESCAPE}.toml", "--set", f"bottleneck.qdisc=./mine.py:Odd x {ESCAPE}"),
         goodqueue("compare", f"./mine.py:Odd x {ESCAPE}", "--scenario", f"{ESCAPE}.toml", "--seeds", "1"),
