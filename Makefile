@@ -13,6 +13,7 @@
 #   make bare     the crates units, qdisc and tcp for a target that has no std
 #   make debug-link-test   the link's tests on the same build, the long ones, too
 #   make fuzz     the fuzz targets, a minute each (SECONDS=60, TARGETS="qdisc path"); needs cargo-fuzz
+#   make properties   what the properties of readers and of interfaces try, SECONDS=60 each, with seeds that it prints
 #   make mutants  wrong changes that no test notices, of a share of all (SHARD=0/100); needs cargo-mutants
 #   make fuzz-check   whether the fuzz targets compile; they are no part of the workspace
 #   make fuzz-standalone   the fuzz targets without cargo-fuzz: compiled, and run on random inputs (INPUTS=20000)
@@ -50,7 +51,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo claims optimised web web-test test debug-test debug-link-test bench bench-instructions fuzz fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint lint-rust lint-python rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo claims optimised web web-test test debug-test debug-link-test bench bench-instructions fuzz properties fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint lint-rust lint-python rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -332,6 +333,12 @@ fuzz:
 	  RUSTC_BOOTSTRAP=1 cargo fuzz run $$target fuzz/corpus/$$target fuzz/seeds/$$target -- \
 	    -max_total_time=$(SECONDS) -max_len=4096 -len_control=0 -timeout=20 -print_final_stats=1; \
 	done
+
+# Tests that use tests/tries.py. Each change runs the first few of their seeds.
+properties: export GOODQUEUE_SECONDS = $(SECONDS)
+properties: SECONDS ?= 60
+properties: .venv/.package .venv/.dev
+	$(BIN)/python -m pytest --quiet -rP $$(grep -l 'from tries import' -r tests --include='test_*.py') -k 'whatever or however or sold or threads_that_share or forks'
 
 # Of the inputs that reach what no smaller one reaches, the smallest: 4 kB per target.
 fuzz-seeds:

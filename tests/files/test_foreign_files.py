@@ -4,7 +4,6 @@ import bz2
 import gzip
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from goodqueue.neighbours import opening
 from goodqueue.record import Record
 from goodqueue.store import checking, results
 from mutation import mutated
+from tries import tries
 
 Command = Callable[..., Result]
 
@@ -111,8 +111,7 @@ def quiet(act: Callable[[], object], what: str) -> None:
 def test_however_a_record_is_changed_it_is_read_or_refused(whole: Record, tmp_path: Path) -> None:
     from goodqueue.show.run import run_tables
 
-    draw = random.Random(17)
-    for _ in range(400):
+    for draw in tries(400):
         data, what = mutated(whole, draw)
 
         def read(data: Any = data) -> None:
@@ -127,8 +126,7 @@ def test_however_a_flent_file_is_changed_it_is_read_or_refused(whole: Record, tm
     _, content, _ = writing.data_file(whole, "title", "place")
     whole_data = json.loads(gzip.decompress(content))
     file = tmp_path / "x.flent"
-    draw = random.Random(17)
-    for _ in range(400):
+    for draw in tries(400):
         data, what = mutated(whole_data, draw)
         file.write_text(json.dumps(data), encoding="utf-8")
         quiet(lambda: importing.record(reading.read(str(file)), None, 1), what)
@@ -140,8 +138,7 @@ def test_however_the_results_of_a_sweep_are_changed_they_are_read_or_refused(her
     assert goodqueue("sweep", "ok.toml", "--set", "path.rtt=1ms,9ms", "--seeds", "2", "--store", "st").status == 0
     (file,) = Path("st").glob("sweeps/*/results.json")
     whole = json.loads(file.read_bytes())
-    draw = random.Random(17)
-    for _ in range(40):
+    for draw in tries(40):
         data, what = mutated(whole, draw)
         file.write_text(json.dumps(data), encoding="utf-8")
         quiet(lambda: stored._read(Path("st"), stored.Found([], [])), what)
@@ -440,6 +437,7 @@ def test_names_of_others_give_the_terminal_no_commands(here: Path, goodqueue: Co
     title = flent(here, metadata={"TITLE": ESCAPE})
     shown = [
         goodqueue("run", f"{ESCAPE}.toml"),
+        goodqueue("run", f"{ESCAPE}.toml", "--markdown"),
         goodqueue("sweep", f"{ESCAPE}.toml", "--seeds", "1"),
         goodqueue("run", f"{ESCAPE}.toml", "--set", f"bottleneck.qdisc=./mine.py:Odd x {ESCAPE}"),
         goodqueue("compare", f"./mine.py:Odd x {ESCAPE}", "--scenario", f"{ESCAPE}.toml", "--seeds", "1"),

@@ -1,7 +1,6 @@
 """HAR files become pages. Broken files are refused in one line that names the file and the place."""
 
 import json
-import random
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from goodqueue.engines import loads
 from goodqueue.errors import UserError
 from goodqueue.files import har
 from mutation import mutated
+from tries import tries
 
 
 def entry(url: str, began: str, asked: dict[str, Any], answered: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -225,8 +225,7 @@ def test_a_mark_at_the_beginning_is_no_part_of_the_text(tmp_path: Path) -> None:
 
 
 def test_however_a_file_is_changed_it_is_read_or_refused(tmp_path: Path) -> None:
-    draw = random.Random(17)
-    for _ in range(400):
+    for draw in tries(400):
         data, what = mutated(paged(), draw)
         write(tmp_path, data)
         try:

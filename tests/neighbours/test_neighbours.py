@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import random
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from goodqueue.record import Record
 from goodqueue.store import checking, results
 from mutation import mutated
 from neighbour_files import measured, of_tcp, run, step, trip
+from tries import tries
 
 Command = Callable[..., Result]
 
@@ -265,8 +265,7 @@ def test_however_a_file_is_changed_it_is_read_or_refused(which: str, here: Path,
         else run([[step(0, 9, rtt=5)], [step(1, 9)]], {"streams": [of_tcp(18, 18, min_rtt=1, mean_rtt=2, max_rtt=3)]})
     )
     make = irtt.record if which == "irtt" else iperf3.record
-    draw = random.Random(17)
-    for _ in range(400):
+    for draw in tries(400):
         data, what = mutated(whole, draw)
         if opening.program(data) != which:
             continue

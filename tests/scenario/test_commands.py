@@ -1,6 +1,7 @@
 """Files of `tc` commands, which a link names instead of a qdisc."""
 
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from conftest import Result
 from goodqueue import _goodqueue, scenario
 from goodqueue.errors import UserError
-from goodqueue.scenario import commands, discipline
+from goodqueue.scenario import asked, commands, discipline
 
 Command = Callable[..., Result]
 
@@ -37,6 +38,18 @@ def test_a_file_of_commands_becomes_its_lines(tmp_path: Path) -> None:
     assert read["bottleneck"]["tc"] == SCRIPT.splitlines()
     resolved = scenario.resolve(read)
     assert resolved["bottleneck"]["qdisc"].startswith("tc qdisc add dev eth0 root handle 1: prio bands 3")
+
+
+def test_a_scenario_of_python_may_name_a_file_of_commands(here: Path) -> None:
+    (here / "shaper.sh").write_text(SCRIPT, encoding="utf-8")
+    (here / "a.toml").write_text(SCENARIO, encoding="utf-8")
+    given = tomllib.loads(SCENARIO)
+    read, _ = asked.base(given, {}, {})
+    assert read == scenario.load("a.toml")
+    assert given == tomllib.loads(SCENARIO)
+    (here / "shaper.sh").unlink()
+    with pytest.raises(UserError, match=r"shaper\.sh: not found; accepted: a list of tc commands, or a file of them"):
+        asked.base(given, {}, {})
 
 
 INIT = """\

@@ -11,6 +11,7 @@ import pytest
 from conftest import Result
 from goodqueue import settings
 from goodqueue.errors import UserError
+from goodqueue.scenario import resolve
 
 Command = Callable[..., Result]
 
@@ -146,6 +147,15 @@ def test_other_files_are_refused_in_one_line(tmp_path: Path, text: str, why: str
         made(tmp_path, text)
     assert why in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_control_characters_in_settings_are_escaped(tmp_path: Path) -> None:
+    """A comment in TOML has none, so the scenario could not be read: a traceback."""
+    scenario, left_out = made(tmp_path, SQM + options(script="layer_cake.qos", foo="a\x1b[2J\x7f\x00b"))
+    assert scenario["bottleneck"]["qdisc"].startswith("cake ")
+    assert left_out == ["line 8: foo 'a\x1b[2J\x7f\x00b': not understood"]
+    with pytest.raises(UserError, match="bottleneck.up.qdisc: "):
+        resolve(made(tmp_path, SQM + options(script="layer_cake.qos", eqdisc_opts="fast\x7f"))[0])
 
 
 @pytest.mark.usefixtures("here")

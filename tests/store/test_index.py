@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,21 @@ def test_a_run_whose_file_changed_is_read_from_it(here: Path, swept: Callable[[]
     changed.write_bytes(b"no run")
     with pytest.raises(store.DamagedError):
         list(runs.rows(keys[:1], ["key"]))
+
+
+def test_a_copied_store_is_read_from_its_runs_and_gets_an_index_of_its_own(
+    here: Path, swept: Callable[[], Any], goodqueue: Command
+) -> None:
+    """No row of the index holds for a copy, and none is of another sweep's runs: both ended in a traceback."""
+    first = swept()
+    other = goodqueue("sweep", "ok.toml", "--set", "path.rtt=50ms,60ms", "--seeds", "1", "--store", "st")
+    assert other.status == 0, other.err
+    shutil.copytree("st", "whole")
+    shutil.rmtree("st")
+    shutil.copytree("whole", "st")
+    assert swept() == first
+    runs = store.find(Path("st"))
+    assert len(list(index.Index(runs).rows(runs.all_keys()))) == 6
 
 
 def test_small_parts_become_one(here: Path, swept: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> None:

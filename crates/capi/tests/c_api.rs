@@ -118,3 +118,21 @@ fn endpoints_in_c_talk_across_a_path() {
     assert_eq!(text(&refused.stdout), "refused: duration: missing; accepted: a time such as \"60s\"\n");
     assert_eq!(refused.status.code(), Some(2));
 }
+
+/// Guards against a call, or an order of calls, that breaks memory, a count, or a thread whose stack is small.
+#[test]
+#[cfg(target_os = "linux")]
+fn random_calls_from_c_keep_every_count() {
+    let program = compiled("random");
+    let lines = goodqueue_qdisc::registry::ALL.iter().map(|spec| spec.name).filter(|name| *name != "netem");
+    let trees = [
+        "netem delay 3ms 1ms loss 3% limit 90",
+        "tc qdisc add dev e root handle 1: htb default 2; tc class add dev e parent 1: classid 1:2 htb rate 5mbit",
+        "tc qdisc add dev e root handle 1: prio; tc qdisc add dev e parent 1:2 handle 2: sfq",
+    ];
+    let lines: Vec<&str> = lines.chain(trees).collect();
+    for seed in ["1", "2", "3"] {
+        let output = run_program(&program, &[&[seed, "300"][..], &lines[..]].concat());
+        assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    }
+}

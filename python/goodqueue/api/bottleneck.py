@@ -124,7 +124,7 @@ class Bottleneck:
         self._called(self._path.send, direction, data, ecn=ecn, dscp=dscp, flow=flow, now=now)
 
     def next_time(self) -> float | None:
-        """Return the time of the next event on the path, if there is one before the end of the run.
+        """Return the time of the next event on the path, if there is one up to the end of the run.
 
         No datagram arrives before it.
         """

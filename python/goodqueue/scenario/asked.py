@@ -10,7 +10,7 @@ from goodqueue.errors import Option, Place, UserError, quoted
 from goodqueue.files import traffic_files
 from goodqueue.options import DECLARED
 from goodqueue.record import Scenario
-from goodqueue.scenario import Sets, air, sources
+from goodqueue.scenario import Sets, air, commands, sources
 
 
 def base(
@@ -37,6 +37,7 @@ def base(
                 raise UserError(Option(name), [f"{where} says what the traffic is; accepted: ", *accepted])
         scenario = reading.load(file) if isinstance(file, str) else copy.deepcopy(file)
         if not isinstance(file, str):
+            commands.expand(scenario, Path())
             traffic_files.expand(scenario.get("traffic"), Path())
         origins = _put(scenario, values)
     origins |= reading.apply(scenario, sets)

@@ -4,6 +4,7 @@ import json
 import textwrap
 from dataclasses import dataclass, field
 
+from goodqueue.errors import printable
 from goodqueue.traffic import BULK, probe
 
 WIDTH = 110
@@ -75,9 +76,17 @@ def _way(way: Way, other_kbps: int) -> list[str]:
     rows = [f'rate = "{shaped}kbit"'.ljust(30) + f"# {why}"]
     rows += _comment(way.remark) if way.remark else []
     if not way.is_tree:
-        return [*rows, f"qdisc = {json.dumps(way.commands[0])}"]
-    return [*rows, "tc = [", *(f"    {json.dumps(command)}," for command in way.commands), "]"]
+        return [*rows, f"qdisc = {_quoted(way.commands[0])}"]
+    return [*rows, "tc = [", *(f"    {_quoted(command)}," for command in way.commands), "]"]
+
+
+def _quoted(text: str) -> str:
+    """Return ``text`` as TOML has it. JSON leaves DEL as it is, which TOML does not take."""
+    return json.dumps(text).replace("\x7f", "\\u007f")
 
 
 def _comment(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent=f"# {indent}", break_on_hyphens=False)
+    # A comment in TOML has no control characters.
+    return textwrap.wrap(
+        printable(text), WIDTH, initial_indent="# ", subsequent_indent=f"# {indent}", break_on_hyphens=False
+    )

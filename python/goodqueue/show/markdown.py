@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from goodqueue.errors import printable
 from goodqueue.show.answer import Code, Distributions, Findings, Gallery, Notes, Part, Picture, Section, Terms, Text
 from goodqueue.show.table import Table
 
@@ -12,8 +13,11 @@ SPECIAL = re.compile(r"([\\`*_<>\[\]|~#])")
 
 
 def document(parts: Iterable[Part]) -> str:
-    """Return ``parts`` as a document without a title, to be put into another. What is drawn is left out."""
-    return "\n\n".join(_blocks(parts, 2)) + "\n"
+    """Return ``parts`` as a document without a title, to be put into another. What is drawn is left out.
+
+    Control characters, which a terminal would obey, are escaped.
+    """
+    return printable("\n\n".join(_blocks(parts, 2)) + "\n", "\n")
 
 
 def table(table: Table) -> str:

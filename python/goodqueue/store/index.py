@@ -54,7 +54,7 @@ class Index:
                 continue
             noted = zip(table["key"].to_pylist(), table["stamp"].to_pylist(), strict=True)
             places = [place for place, (key, stamp) in enumerate(noted) if key in left and self._stamp(key) == stamp]
-            for row in table.take(places).to_pylist():
+            for row in _rows(table, places).to_pylist():
                 if row["key"] in left:
                     left.discard(row["key"])
                     yield row["key"], row["build"], row["record"]
@@ -94,9 +94,8 @@ class Index:
 
         whole = pa.concat_tables(tables)
         noted = zip(whole["key"].to_pylist(), whole["stamp"].to_pylist(), strict=True)
-        return whole.take(
-            list({key: place for place, (key, stamp) in enumerate(noted) if self._stamp(key) == stamp}.values())
-        )
+        places = {key: place for place, (key, stamp) in enumerate(noted) if self._stamp(key) == stamp}
+        return _rows(whole, list(places.values()))
 
     def _add(self, table: "pa.Table") -> Path:
         from goodqueue.store import seal
@@ -116,6 +115,13 @@ class Index:
         except (OSError, ValueError):
             return ""
         return f"{state.st_ino}-{state.st_size}-{state.st_mtime_ns}-{state.st_ctime_ns}"
+
+
+def _rows(table: "pa.Table", places: list[int]) -> "pa.Table":
+    """Return the rows at ``places``. Arrow takes an empty list of no type for one of nothing, and refuses it."""
+    import pyarrow as pa
+
+    return table.take(pa.array(places, pa.int64()))
 
 
 def _read(part: Path, most_rows: int | None = None) -> "pa.Table | None":
