@@ -90,7 +90,9 @@ def test_a_number_inside_the_band_is_reproduced_and_twice_as_far_it_is_close(fol
         "fifo:8:false:used_percent": "close",
         "fifo:8:false:goodput_mbps": "differs",
     }
-    everything, *groups = inside.counts(study.words, [(one.value, one.verdict == inside.INSIDE) for one in inside.judged_cells(found)])
+    everything, *groups = inside.counts(
+        study.words, [(one.value, one.verdict == inside.INSIDE) for one in inside.judged_cells(found)]
+    )
     assert everything.inside == {"used_percent": (1, 3), "goodput_mbps": (1, 2)}
     assert {one.group: one.inside["used_percent"] for one in groups} == {
         "fifo": (1, 3), "at rate 5 Mbit/s": (1, 2), "at rate 8 Mbit/s": (0, 1),

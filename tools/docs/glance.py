@@ -128,7 +128,14 @@ def markdown(found: list[Source]) -> str:
     columns += [Column("%"), Column(texts[2], numeric=False), Column("median off by"), Column("by chance")]
     rows = [
         [
-            *(one.name, one.what, str(one.cells), str(one.near), number(100 * one.near / max(1, one.cells), 0), one.rule),
+            *(
+                one.name,
+                one.what,
+                str(one.cells),
+                str(one.near),
+                number(100 * one.near / max(1, one.cells), 0),
+                one.rule,
+            ),
             *("–" if value is None else f"{number(value, 1)} %" for value in (one.off, one.chance)),
         ]
         for one in found
