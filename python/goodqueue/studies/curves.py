@@ -38,11 +38,11 @@ def _plain(value: object) -> str:
     return str(value).replace(":", "-").replace("/", "-").lower()
 
 
-def _figure(words: Words, x: str, panel: str, cells: Sequence[Judged]) -> Figure:
+def _figure(words: Words, x: str, panel: str, members: Sequence[Judged]) -> Figure:
     def place(one: Judged) -> object:
         return one.value.at.get(panel) if panel else one.value.algorithm
 
-    panels = list(dict.fromkeys(place(one) for one in cells))
+    panels = list(dict.fromkeys(place(one) for one in members))
     rows = -(-len(panels) // COLUMNS)
     with style.look():
         figure = style.new_figure(0.5 + 1.7 * rows)
@@ -50,18 +50,18 @@ def _figure(words: Words, x: str, panel: str, cells: Sequence[Judged]) -> Figure
         for ax in axes.flatten()[len(panels) :]:
             ax.set_visible(False)
         for ax, title in zip(axes.flatten(), panels, strict=False):
-            _panel(ax, x, [one for one in cells if place(one) == title])
+            _panel(ax, x, [one for one in members if place(one) == title])
             ax.set_title(words.place(panel, title) if panel else words.algorithm(str(title)), fontsize=8)
         name = words.name(x)
         figure.supxlabel(str(name), fontsize=8)
-        figure.supylabel(str(words.name(cells[0].value.metric)), fontsize=8)
+        figure.supylabel(str(words.name(members[0].value.metric)), fontsize=8)
     return figure
 
 
-def _panel(ax: Axes, x: str, cells: Sequence[Judged]) -> None:
-    values = list(dict.fromkeys(one.value.at[x] for one in cells))
+def _panel(ax: Axes, x: str, members: Sequence[Judged]) -> None:
+    values = list(dict.fromkeys(one.value.at[x] for one in members))
     is_number = all(isinstance(value, int | float) for value in values)
-    ordered = sorted(cells, key=lambda one: one.value.at[x] if is_number else str(one.value.at[x]))
+    ordered = sorted(members, key=lambda one: one.value.at[x] if is_number else str(one.value.at[x]))
     places = [float(one.value.at[x]) if is_number else float(values.index(one.value.at[x])) for one in ordered]
     theirs = [one.value.number or 0.0 for one in ordered]
     bands = [one.value.band or 0.0 for one in ordered]

@@ -42,38 +42,38 @@ def judged_cells(outcome: Outcome) -> list[Judged]:
     return [judged for judged in outcome.values if judged.value.band is not None and judged.distance is not None]
 
 
-def by_scenario(cells: Iterable[Cell]) -> dict[str, list[Cell]]:
-    """Return ``cells`` by their published scenario."""
+def by_scenario(members: Iterable[Cell]) -> dict[str, list[Cell]]:
+    """Return ``members`` by their published scenario."""
     groups: dict[str, list[Cell]] = {}
-    for cell in cells:
+    for cell in members:
         groups.setdefault(cell[0].scenario, []).append(cell)
     return groups
 
 
-def counts(words: Words, cells: Sequence[Cell]) -> Iterator[Count]:
-    """Yield the count of all ``cells``, then those by line, then those by the values of each parameter."""
-    yield _count("", cells)
-    for algorithm in dict.fromkeys(value.algorithm for value, _ in cells):
-        yield _count(words.algorithm(algorithm), [cell for cell in cells if cell[0].algorithm == algorithm])
-    for parameter in dict.fromkeys(name for value, _ in cells for name in value.at):
-        own = [cell for cell in cells if parameter in cell[0].at]
+def counts(words: Words, members: Sequence[Cell]) -> Iterator[Count]:
+    """Yield the count of all ``members``, then those by line, then those by the values of each parameter."""
+    yield _count("", members)
+    for algorithm in dict.fromkeys(value.algorithm for value, _ in members):
+        yield _count(words.algorithm(algorithm), [cell for cell in members if cell[0].algorithm == algorithm])
+    for parameter in dict.fromkeys(name for value, _ in members for name in value.at):
+        own = [cell for cell in members if parameter in cell[0].at]
         places = list(dict.fromkeys(value.at[parameter] for value, _ in own))
         if 1 < len(places) <= MOST_VALUES:
             for place in sorted(places, key=lambda place: (isinstance(place, str), place)):
                 yield _count(words.place(parameter, place), [cell for cell in own if cell[0].at[parameter] == place])
 
 
-def _count(group: str, cells: Iterable[Cell]) -> Count:
+def _count(group: str, members: Iterable[Cell]) -> Count:
     found: dict[str, tuple[int, int]] = {}
-    for value, is_inside in cells:
+    for value, is_inside in members:
         inside, all_ = found.get(value.metric, (0, 0))
         found[value.metric] = (inside + is_inside, all_ + 1)
     return Count(group, found)
 
 
-def first(cells: Iterable[Cell]) -> tuple[int, int]:
-    """Return how many of ``cells`` are inside and how many there are, by the first number of each scenario."""
-    found = [next(iter(_count("", group).inside.values())) for group in by_scenario(cells).values()]
+def first(members: Iterable[Cell]) -> tuple[int, int]:
+    """Return how many of ``members`` are inside and how many there are, by the first number of each scenario."""
+    found = [next(iter(_count("", group).inside.values())) for group in by_scenario(members).values()]
     return sum(inside for inside, _ in found), sum(all_ for _, all_ in found)
 
 
@@ -94,14 +94,14 @@ def tables(outcome: Outcome) -> Iterator[Table]:
         yield table(outcome.study, scenario, cells)
 
 
-def table(study: Study, scenario: str, cells: Sequence[Cell]) -> Table:
-    """Return how many ``cells`` of a published ``scenario`` are inside: all, by line, and by each parameter."""
+def table(study: Study, scenario: str, members: Sequence[Cell]) -> Table:
+    """Return how many ``members`` of a published ``scenario`` are inside: all, by line, and by each parameter."""
     words = study.words
-    metrics = list(dict.fromkeys(value.metric for value, _ in cells))
+    metrics = list(dict.fromkeys(value.metric for value, _ in members))
     columns = [Column("cells", numeric=False), *(Column(words.name(metric).words) for metric in metrics)]
     rows = [
         [count.group or "all", *(_share(count.inside.get(metric)) for metric in metrics)]
-        for count in counts(words, cells)
+        for count in counts(words, members)
     ]
     title = study.published.scenarios[scenario].title
     return Table(f"Inside the measured spread: {title}", columns, rows, [RULE], names=1)

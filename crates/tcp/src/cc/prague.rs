@@ -260,7 +260,8 @@ impl Prague {
     }
 
     /// Grows the window by the unmarked segments: one segment each in slow start, then one per round trip (2.4.3),
-    /// times (srtt / rtt_virt)² (2.4.4). A shorter RTT has more round trips in a second, so each of them must add less.
+    /// times (srtt / rtt_virt)² (2.4.4). A shorter RTT has more round trips in a second, so each of them must add
+    /// less.
     fn grow(&mut self, ack: &Ack, window: &mut Window) {
         let mut unmarked = ack.counted.saturating_sub(ack.marked);
         if unmarked == 0 || self.repairs || !ack.is_cwnd_limited {
@@ -286,9 +287,9 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
-    /// Linux's prague_update_pacing_rate by hand: 20 segments in 20 ms are 1000 per second, of 1500 bytes with their
-    /// headers. A 4096th of a second holds less than one segment, so a packet has the fewest, two. Slow start far from its
-    /// end doubles the rate. 100,000 segments per second make packets of 24 segments.
+    /// Linux's prague_update_pacing_rate by hand: 20 segments in 20 ms are 1000 per second, of 1500 bytes with
+    /// their headers. A 4096th of a second holds less than one segment, so a packet has the fewest, two. Slow start
+    /// far from its end doubles the rate. 100,000 segments per second make packets of 24 segments.
     #[test]
     fn it_paces_a_window_a_round_trip_in_short_packets() {
         let (mut prague, mut window) = prague();
