@@ -102,10 +102,10 @@ def test_a_number_inside_the_band_is_reproduced_and_twice_as_far_it_is_close(fol
 
 
 def test_a_report_draws_the_cells(folder: Path, goodqueue: Command) -> None:
-    assert goodqueue("study", str(folder), "--seeds", "1", "--out", "report").status == 0
-    results = json.loads(Path("report/results.json").read_text(encoding="utf-8"))
+    assert goodqueue("study", str(folder), "--seeds", "1", "--out", str(folder / "report")).status == 0
+    results = json.loads((folder / "report" / "results.json").read_text(encoding="utf-8"))
     assert [value["band"] for value in results["values"]][:2] == [5.0, 0.4]
-    assert Path("report/link.svg").is_file()
+    assert (folder / "report" / "link.svg").is_file()
 
 
 @pytest.mark.parametrize(
