@@ -7,6 +7,7 @@
 #   make debug-test   Python tests on a debug build of the extension, which checks alignment and overflow
 #   make optimised   the package, compiled with a profile of its own runs: faster by an eighth or more, in some minutes
 #   make claims   run all studies whole, keep all claims and values in experiments/claims, and write docs/results/claims.md
+#   make raw      run the studies of raw data whole, keep them in experiments/raw, write docs/results/raw.md and the glance
 #   make bench    packets per CPU second, nanoseconds per qdisc operation, of that package
 #   make web      the page for the browser, into the Python package; needs Node 20 and Rust for WebAssembly
 #   make web-test the page's tests, in a real browser; needs Chromium (some of them: WEB_TESTS="truth layout")
@@ -51,7 +52,7 @@ PIP := $(BIN)/pip install --quiet --require-hashes --requirement
 
 rust_sources := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help demo claims optimised web web-test test debug-test debug-link-test bench bench-instructions fuzz properties fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint lint-rust lint-python rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
+.PHONY: help demo claims raw optimised web web-test test debug-test debug-link-test bench bench-instructions fuzz properties fuzz-seeds fuzz-check fuzz-standalone sanitize miri audit semver mutants lint lint-rust lint-python rust-docs format rust rust-test python-test long-test bare msrv install-c man dist try-wheel try-debian docs pins clean
 help:
 	@sed -n '3,/^$$/s/^# *//p' Makefile
 
@@ -226,9 +227,16 @@ demo: .venv/.package
 	@echo "Open $(CURDIR)/demo-report/report.html in a browser."
 
 # The store keeps each run by the code that made it: if make is killed, it goes on, and a changed simulator runs anew.
+PAPERS = hoiland2015 hoiland2017 khademi2013 le2003 nichols2012 schwardmann2014
+RAW = sarpkaya2025 taht2016 l4steam2020 srivastava2024
 claims: .venv/.package .venv/.dev
-	@$(GOODQUEUE) claims --out experiments/claims --store target/claims
+	@$(GOODQUEUE) claims $(PAPERS) --out experiments/claims --store target/claims
 	@$(BIN)/python tools/docs/generate.py
+
+raw: .venv/.package .venv/.dev
+	@$(GOODQUEUE) claims $(RAW) --out experiments/raw --store target/claims
+	@$(BIN)/python tools/docs/generate.py
+	@$(BIN)/python tools/docs/glance.py
 
 test: lint rust-test python-test
 

@@ -379,7 +379,7 @@ def stale() -> dict[Path, str]:
     made = pages() | tcp() | congestion_controls() | scenario() | record() | store()
     made[ROOT / "python" / "goodqueue" / "__init__.pyi"] = public_types.stub()
     made |= concepts() | options() | access()
-    made |= result_pages.validation() | result_pages.kernels() | result_pages.claims()
+    made |= result_pages.validation() | result_pages.kernels() | result_pages.claims() | result_pages.raw()
     return {path: text for path, text in made.items() if not path.exists() or path.read_text(encoding="utf-8") != text}
 
 

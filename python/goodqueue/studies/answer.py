@@ -9,7 +9,7 @@ from goodqueue import foreign
 from goodqueue._goodqueue import VERSION
 from goodqueue.errors import quoted
 from goodqueue.show.answer import Answer, Findings, Gallery, Notes, Part, Picture, Section, Terms, Text
-from goodqueue.studies import findings, show, show_readings
+from goodqueue.studies import findings, inside, show, show_readings
 from goodqueue.studies.figures import FILE, Draw, Drawn
 from goodqueue.studies.notes import text_in
 from goodqueue.studies.outcome import Outcome, as_json
@@ -47,6 +47,7 @@ def _parts(outcome: Outcome, notes: str, draw: Draw | None) -> Iterator[Part]:
         yield Section("Inferred, not stated", [INFERRED, *readings])
     if outcome.summary:
         yield show.summary_table(outcome)
+    yield from inside.tables(outcome)
     yield from show.claims(outcome)
     yield Section("Published beside measured", show.tables(outcome), is_detail=not outcome.only)
     yield Section("Figures", [Gallery(partial(_pictures, outcome, draw))])

@@ -9,6 +9,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from goodqueue import foreign
 from goodqueue.errors import UserError
 from goodqueue.plot import style
+from goodqueue.studies import curves
 from goodqueue.studies.figures import FILE, Draw, Drawn
 from goodqueue.studies.judging import Judged
 from goodqueue.studies.outcome import Outcome
@@ -23,7 +24,7 @@ def all_figures(outcome: Outcome, draw: Draw | None) -> list[Drawn]:
     They have the order of the paper: figures by number, then tables. Raises UserError if ``draw`` fails.
     """
     own = _drawn(outcome, draw) if draw else []
-    found = [*own, *_tables(outcome, {order(drawn.title) for drawn in own})]
+    found = [*own, *curves.figures(outcome), *_tables(outcome, {order(drawn.title) for drawn in own})]
     return sorted(found, key=lambda drawn: order(drawn.title))
 
 
@@ -42,7 +43,7 @@ def _drawn(outcome: Outcome, draw: Draw) -> list[Drawn]:
 def _tables(outcome: Outcome, drawn_already: Set[tuple[int, int, str]]) -> list[Drawn]:
     groups: dict[str, list[Judged]] = {}
     for judged in outcome.values:
-        if judged.distance is not None and judged.value.number is not None:
+        if judged.distance is not None and judged.value.number is not None and judged.value.band is None:
             groups.setdefault(judged.value.scenario, []).append(judged)
     drawn = []
     for scenario, group in groups.items():

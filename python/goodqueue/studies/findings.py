@@ -2,7 +2,7 @@
 
 import math
 
-from goodqueue.studies import trivial
+from goodqueue.studies import inside, trivial
 from goodqueue.studies.judging import is_difference
 from goodqueue.studies.outcome import Outcome
 from goodqueue.studies.selection import LEFT_OUT
@@ -31,6 +31,8 @@ def counts(outcome: Outcome) -> list[str]:
     sentences.append(f"Values: {verdicts}, of {len(values)} compared." if values else "Values: none compared.")
     if outcome.summary:
         sentences[-1] += f" Typical distance: {_typical(outcome)}."
+    if told := inside.sentence(outcome):
+        sentences.append(told)
     if outcome.trivial:
         here = sum(judged.verdict == "reproduced" for judged in outcome.values if judged.value.id in outcome.trivial)
         sentences.append(

@@ -13,6 +13,9 @@ all other units it is ln(measured / published), by which twice and half are equa
 
 The distance to a published range is the distance to its nearer end. Inside the range it is 0.
 
+**A measured cell has a spread of its own**, its band: a number inside it is reproduced, one inside a band twice as wide
+is close. No other rule holds for it.
+
 **Percentages have a second distance**: the logarithm of the ratio of the smaller parts of the whole. Examples: 0.3 %
 lost and 0.2 % lost; 4.0 % unused and 4.1 % unused, if the link is used to 96.0 and 95.9 %. The reason: half a point
 says nothing about a printed loss of 0.04 %, since no loss at all would be as near. If the smaller part is above 10 %,
@@ -116,6 +119,11 @@ def compare(study: Study, value: Value, measured: Measurement) -> Judged:
     lost = f"{measured.missing} of {measured.missing + measured.n} seeds do not show it" if measured.missing else ""
     if measured.value is None:
         return Judged(value, measured, "not_run", None, lost or "too few seeds")
+    if value.band is not None and value.number is not None:
+        away = abs(measured.value - value.number)
+        verdict = "reproduced" if away <= value.band else "close" if away <= 2 * value.band else "differs"
+        (distance, *_) = _gaps(value.unit, measured.value, value.number)
+        return Judged(value, measured, verdict, distance, lost)
     limits = _limits(study, value.unit)
     gaps = _gaps(value.unit, measured.value, _nearest(value, measured.value, value.half_digit))
     if _within(gaps, [limit.reproduced for limit in limits]) or _covered(value, measured, limits):

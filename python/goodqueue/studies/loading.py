@@ -1,8 +1,10 @@
 """Reads ``study.toml`` and the files that it names, and checks them before anything runs."""
 
+from dataclasses import replace
 from pathlib import Path
 
-from goodqueue.studies import own, published
+from goodqueue.errors import quoted
+from goodqueue.studies import cells, own, published
 from goodqueue.studies.experiments import (
     check_ids,
     check_sets,
@@ -19,6 +21,7 @@ from goodqueue.studies.model import (
     Experiment,
     Reconstruction,
     Study,
+    View,
 )
 from goodqueue.studies.published import Published
 from goodqueue.studies.wording import Words
@@ -31,7 +34,7 @@ def load(folder: Path) -> Study:
     file = folder / FILE
     top = Table(load_toml(file, "a study in TOML"), file)
     about = top.table("study")
-    facts = published.load(folder / about.text("published", "published.toml"))
+    facts, views = _with_cells(top, published.load(folder / about.text("published", "published.toml")))
     common = read_lines(top.table("qdiscs"))
     ours = own.computations(folder)
     experiments = tuple(read_experiment(table, facts, common, ours) for table in top.tables("experiment"))
@@ -49,12 +52,25 @@ def load(folder: Path) -> Study:
         decisions=tuple(_decision(table) for table in top.tables("decision")),
         reconstructions=tuple(_reconstruction(table, experiments) for table in top.tables("reconstruction")),
         candidates=tuple(_reconstruction(table, experiments) for table in top.tables("candidate")),
+        views=views,
         tolerances={unit: read_tolerance(table) for unit, table in top.inner("tolerance").items()},
         words=_words(top.table("words"), top.table("places"), facts, experiments),
     )
     about.finish()
     top.finish()
     return study
+
+
+def _with_cells(top: Table, facts: Published) -> tuple[Published, tuple[View, ...]]:
+    """Return ``facts`` with the measured cells of the files that the study names, and the figures of these cells."""
+    tables = [cells.read(table, facts.key, facts.scenarios) for table in top.tables("cells")]
+    values = (*facts.values, *(value for values, _ in tables for value in values))
+    seen: set[str] = set()
+    for value in values:
+        if value.id in seen:
+            top.refuse("cells", f"the cell of {quoted(value.id)} is there twice; accepted: each once")
+        seen.add(value.id)
+    return replace(facts, values=values), tuple(view for _, view in tables if view)
 
 
 def _check_unique(top: Table, experiments: tuple[Experiment, ...]) -> None:

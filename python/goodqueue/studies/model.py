@@ -182,6 +182,21 @@ class Reconstruction:
 
 
 @dataclass(frozen=True, slots=True)
+class View:
+    """A figure of measured cells for each group of them."""
+
+    scenario: str
+    """The published scenario of the cells."""
+    metric: str
+    x: str
+    """The parameter along the x axis."""
+    by: str
+    """The parameter of whose values each has a figure. Empty: there is one figure."""
+    panel: str
+    """The parameter of whose values each has a panel. Empty: each line has one."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tolerance:
     """How far a measured value may lie from the published one; see `goodqueue.studies.judging`."""
 
@@ -204,6 +219,8 @@ class Study:
     decisions: tuple[Decision, ...] = ()
     tolerances: Mapping[str, Tolerance]
     """The study's own tolerances, by unit."""
+    views: tuple[View, ...] = ()
+    """The figures of its measured cells."""
     words: Words = field(default_factory=Words)
     """The names of algorithms, metrics and points in its reports."""
     reconstructions: tuple[Reconstruction, ...] = ()

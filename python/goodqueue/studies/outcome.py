@@ -136,6 +136,7 @@ def _value(judged: Judged, trivial_verdict: str | None) -> dict[str, Any]:
         "at": dict(value.at),
         "unit": value.unit,
         "published": published,
+        **({} if value.band is None else {"band": value.band}),
         "measured": measured.value if measured else None,
         "ci": interval,
         "n": measured.n if measured else 0,

@@ -38,6 +38,8 @@ class Value:
     low: float | None
     high: float | None
     text: str = ""
+    band: float | None = None
+    """Of a measured cell: how far from its mean a number is inside its spread (`goodqueue.studies.cells`)."""
     half_digit: float = 0.0
     """Half of the last printed digit of a percentage, since it stands for all numbers that round to it. Otherwise 0."""
 

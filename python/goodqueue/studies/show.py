@@ -107,6 +107,8 @@ def _point(words: Words, at: At, parameters: Sequence[str]) -> list[str]:
 def _cells(judged: Judged, digits: int) -> list[str]:
     value, measured = judged.value, judged.measured
     published = number(value.number, digits) if value.number is not None else bounds(value.low, value.high)
+    if value.band is not None:
+        published += f" ± {number(value.band, digits)}"
     if measured is None or measured.value is None:
         return [published, "–", judged.verdict]
     return [published, number(measured.value, digits) + interval(measured, digits), judged.verdict]

@@ -152,9 +152,9 @@ impl Sender {
         if self.board.rate().is_some() && self.on_rate(&ack, una) {
             return path;
         }
-        if self.recovery.is_reducing() {
+        if self.recovery.is_reducing() && !self.cc.sets_window() {
             self.reduce(delivery.segments, advances && !lost);
-        } else if advances {
+        } else if advances || self.cc.sets_window() {
             self.usage.on_window(now);
             self.cc.on_ack(&ack, &mut self.window);
         }

@@ -80,7 +80,7 @@ impl Sender {
         self.forget_losses_of_acks();
         if found.segments > 0 && self.state() != CongestionState::Recovery {
             self.begin_recovery(&Delivery::new(now, self.rtt.min()), false);
-            if !self.cc.is_model_based() {
+            if !self.cc.sets_window() {
                 self.reduce(1, false);
             }
         }

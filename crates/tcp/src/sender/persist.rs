@@ -53,7 +53,7 @@ impl Sender {
         let rto = self.rtt.rto();
         if let Some(used) = self.usage.on_starved(now, self.board.packets_out(), &self.window, rto)
             && self.state() == CongestionState::Open
-            && !self.cc.is_model_based()
+            && !self.cc.sets_window()
             && self.era().validation.cwnd_validation
         {
             self.window.shrink_to_use(used);

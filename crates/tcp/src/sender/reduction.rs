@@ -47,10 +47,10 @@ impl Sender {
         }
     }
 
-    /// Sets the window to ssthresh, where the reduction should bring it. A model-based congestion control sets the
-    /// window itself.
+    /// Sets the window to ssthresh, where the reduction should bring it. Some algorithms set the window
+    /// themselves.
     pub(super) fn end_reduction(&mut self) {
-        if !self.cc.is_model_based() {
+        if !self.cc.sets_window() {
             self.window.cwnd = self.window.ssthresh;
         }
     }

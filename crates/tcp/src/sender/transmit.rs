@@ -186,7 +186,7 @@ impl Sender {
             self.rtt.end_backoff();
         }
         let (idle, rto) = (now.since(self.last_sent), self.rtt.rto());
-        if idle > rto && !self.cc.is_model_based() {
+        if idle > rto && !self.cc.sets_window() {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
