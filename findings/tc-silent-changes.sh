@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Finding: Linux takes commands of `tc` that do something else than they say, and says nothing.
 # Versions: Debian 12's iproute2 6.1.0-3 and Linux 6.1.192-2, in a virtual machine (qemu, which needs no KVM).
-# Input: `tc class add` with the words of another kind than the qdisc's; a change of a tbf that holds a pfifo or a bfifo;
+# Input: `tc class add` with the words of another kind than the qdisc's; a change of a tbf that holds a pfifo or bfifo;
 # the change of a filter of u32.
 # Seen: the kind is ignored, and the numbers are read as the qdisc's own: `htb rate 8mbit overhead 24` makes a class of
 # drr with a quantum of 1048576 bytes, and one of hfsc with three curves' worth of numbers out of a table of times.

@@ -1,5 +1,6 @@
 //! Carries out scripts of `tc` commands on the model of a device: `tools/tc/compare.py` puts what comes of them beside
-//! what comes of them on Linux of the release that the first argument names. Standard input is a JSON list of scripts, each a list of commands without `tc`.
+//! what comes of them on Linux of the release that the first argument names. Standard input is a JSON list of scripts,
+//! each a list of commands without `tc`.
 #![allow(clippy::print_stdout)] // a program's answer
 
 use goodqueue_qdisc::packet::Plain;

@@ -1,8 +1,8 @@
 //! Words of one kind for a class of another. Linux ignores the kind that a command about a class says, and reads the
 //! numbers that `tc` has made of the words as those of the qdisc's own kind.
 //!
-//! Source: `tc_ctl_tclass` and the `change_class` functions (Linux 6.1), and the `parse_copt` functions of iproute2 6.1,
-//! which put the numbers into attributes 1, 2, 3 and so on of the message.
+//! Source: `tc_ctl_tclass` and the `change_class` functions (Linux 6.1), and the `parse_copt` functions of iproute2
+//! 6.1, which put the numbers into attributes 1, 2, 3 and so on of the message.
 
 use super::refusal::{INVALID, TOO_SHORT, by_linux};
 use super::{Node, Plan, Read};
