@@ -11,13 +11,14 @@ fail() { echo "ping-first-second: $1" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-apt-get -qq -o APT::Sandbox::User=root download iputils-ping=3:20221126-1+deb12u1 || fail "apt-get did not get iputils-ping"
+apt-get -qq -o APT::Sandbox::User=root download iputils-ping=3:20221126-1+deb12u1 || fail "apt-get got no iputils-ping"
 dpkg-deb -x ./*.deb unpacked
 
 # Prints how many milliseconds three pings took, with the clock set back to $1 seconds after the system's start.
 took() {
     up=$(cut -d. -f1 /proc/uptime)
-    unshare --time --monotonic "$(($1 - up))" --fork unpacked/bin/ping -n -c 3 127.0.0.1 | sed -n 's/.*, time \([0-9]*\)ms/\1/p'
+    unshare --time --monotonic "$(($1 - up))" --fork unpacked/bin/ping -n -c 3 127.0.0.1 |
+        sed -n 's/.*, time \([0-9]*\)ms/\1/p'
 }
 early=$(took 0) late=$(took 100)
 echo "three pings in the first second: $early ms; after 100 s: $late ms"
