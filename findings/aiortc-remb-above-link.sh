@@ -5,8 +5,9 @@
 # bytes with abs-send-time; a link of 5 Mbit/s with RTT 40 ms and tail drop after 1 s, 0.2 s or 0.05 s of queue.
 # Seen: it asks for 7.17 Mbit/s from second 30 on, whatever the buffer; 33 % is lost, and the queue is full (989 ms).
 # After a fall of the link to 1 Mbit/s it asks for 0.9 within 15 s, with 11 ms of queue: then the detector does notice.
-# Misled: who takes REMB for a bound, since GCC keeps below the link in its papers. A queue that is full no longer grows,
-# so no overuse shows, and the estimate is held only at 1.5 times what arrives; GCC's second half, by loss, is not there.
+# Misled: who takes REMB for a bound, since GCC keeps below the link in its papers. A queue that is full no longer
+# grows, so no overuse shows, and the estimate is held only at 1.5 times what arrives; GCC's second half, by loss, is
+# not there.
 # Needs pip and a second. Fails if this changes.
 set -euo pipefail
 EXPECTED="buffer 1 s: asked 7.17 Mbit/s, lost 33 %, queue 989 ms

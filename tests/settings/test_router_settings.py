@@ -154,7 +154,7 @@ def test_control_characters_in_settings_are_escaped(tmp_path: Path) -> None:
     scenario, left_out = made(tmp_path, SQM + options(script="layer_cake.qos", foo="a\x1b[2J\x7f\x00b"))
     assert scenario["bottleneck"]["qdisc"].startswith("cake ")
     assert left_out == ["line 8: foo 'a\x1b[2J\x7f\x00b': not understood"]
-    with pytest.raises(UserError, match="bottleneck.up.qdisc: "):
+    with pytest.raises(UserError, match=r"bottleneck\.up\.qdisc: "):
         resolve(made(tmp_path, SQM + options(script="layer_cake.qos", eqdisc_opts="fast\x7f"))[0])
 
 

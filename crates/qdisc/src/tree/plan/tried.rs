@@ -22,8 +22,8 @@ pub struct Tried {
     pub limit: Option<String>,
 }
 
-/// Carries out `commands`, each without `tc` in front, as Linux of `release` does. `build` makes a discipline, or refuses
-/// its parameters.
+/// Carries out `commands`, each without `tc` in front, as Linux of `release` does. `build` makes a discipline, or
+/// refuses its parameters.
 #[must_use]
 pub fn tried<'a>(
     commands: impl Iterator<Item = &'a str>,
