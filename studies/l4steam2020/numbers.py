@@ -3,6 +3,7 @@
 import math
 
 from goodqueue.record import Record
+from goodqueue.record.reading import statistic
 from goodqueue.studies.computing import TEXT, Computation, Options
 
 
@@ -14,9 +15,9 @@ def goodput_of_tcp_mbps(record: Record, _: Options) -> float:
 def wait_ms(record: Record, options: Options) -> float | None:
     """Return ``number`` (p50 or p99) of the RTT of the flow called ``name``, less the base RTT: its class's delay."""
     for flow in record["flows"]:
-        if flow["name"].rpartition("/")[0] == options["name"] and flow["rtt_ms"]:
-            value = flow["rtt_ms"].get(str(options["number"]))
-            return None if value is None else max(0.0, float(value) - 20)
+        if flow["name"].rpartition("/")[0] == options["name"]:
+            value = statistic(flow.get("rtt_ms"), str(options["number"]))
+            return None if value is None else max(0.0, value - 20)
     return None
 
 

@@ -4,6 +4,7 @@ import math
 from statistics import fmean
 
 from goodqueue.record import Record
+from goodqueue.record.reading import statistic
 from goodqueue.studies.computing import TEXT, Computation, Options
 
 
@@ -16,11 +17,8 @@ def share_percent(record: Record, options: Options) -> float | None:
 
 def rtt_mean_ms(record: Record, options: Options) -> float | None:
     """Return the mean RTT of the flows called ``name``, each flow counted alike."""
-    means = [
-        flow["rtt_ms"]["mean"]
-        for flow in record["flows"]
-        if flow["name"].rpartition("/")[0] == options["name"] and flow["rtt_ms"]
-    ]
+    flows = [flow for flow in record["flows"] if flow["name"].rpartition("/")[0] == options["name"]]
+    means = [mean for flow in flows if (mean := statistic(flow.get("rtt_ms"), "mean")) is not None]
     return fmean(means) if means else None
 
 

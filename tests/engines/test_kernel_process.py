@@ -150,7 +150,7 @@ def test_a_source_that_has_not_the_text_to_change_is_refused(system: image.Image
 def test_a_package_that_lies_in_the_users_folder_is_not_left_out(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As `findings/apt-print-uris.sh` shows, apt prints nothing about such a package."""
+    """apt 2.6.1 prints nothing about such a package (`apt-get download --print-uris`)."""
     (tmp_path / "programs").mkdir()
     line = "'http://mirror.test/linux_1_all.deb' linux_1_all.deb 7 SHA256:00"
     program(tmp_path / "programs", "apt-get", f'[ -e linux_1_all.deb ] || echo "{line}"')

@@ -73,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
 ALLOWED_HOPS: dict[str, set[str]] = {
     "link": {  # the verb, and what else has the name of the kind
         "python/goodqueue/cli",
+        "python/goodqueue/__init__.py",  # `gq.link`
         "python/goodqueue/linking",
         "python/goodqueue/engines/live",
         "python/goodqueue/calibrate/starting.py",
