@@ -1,5 +1,7 @@
 """Puts random scripts of `tc` commands on Linux beside the model of a device (`crates/qdisc/src/tree/plan`).
 
+`--release` says of which Linux: 6.1, 6.12 or 7.3.
+
 - `compare.py scripts FIRST COUNT JOB` writes the scripts of these seeds to JOB.scripts.
 - `compare.py refusals JOB` writes those of `refusals.txt` instead, which have each refusal that this program quotes.
 - `compare.py ours JOB` carries them out here (JOB.ours). It writes JOB.in: each script, and behind it the commands that
@@ -19,6 +21,16 @@ from collections.abc import Iterator
 
 HOUSE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+
+VERSIONS = {"6.1": ("6.1.192", "6.1.0"), "7.3": ("7.3.4", "7.3.0")}
+"""Linux and iproute2 of each release."""
+
+HEAD = """\
+# Scripts of `tc` commands, and what Linux {linux} with tc of iproute2 {tc} made of each command. A script begins on a
+# device without a qdisc, and goes on after a refusal. The first ones have each refusal that this program quotes
+# (`tools/tc/refusals.txt`). The others are random ones (`tools/tc/scripts.py`), of those in which nothing differed.
+# A line is a command without `tc`, and behind a tabulator the words of the refusal, if there was one. The lines behind
+# `=` are the commands into which this program puts the device's state: Linux showed the same device after them."""
 
 MODEL = HOUSE / "target/debug/examples/scripts"
 """`cargo build -p goodqueue-conformance --example scripts`."""
@@ -40,7 +52,7 @@ def state(lines: list[str], first: int) -> list[str]:
     filters: list[str] = []
     for line in lines:
         text = automatic(line.strip(), first)
-        text = re.sub(r" refcnt \d+| direct_packets_stat \d+| perturb \d+sec(?= $)", "", text).rstrip()
+        text = re.sub(r" refcnt \d+| direct_packets_stat \d+| perturb \d+sec(?= $)| seed \d+", "", text).rstrip()
         if text.startswith("["):
             place, _, rest = text.partition("] ")
             if rest.endswith("chain 0") or " ht divisor 1" in rest:
@@ -50,7 +62,8 @@ def state(lines: list[str], first: int) -> list[str]:
             filters.append(f"{place}] {rest}")
         else:
             qdiscs.append(text)
-    if any(line.startswith("qdisc sfb") for line in qdiscs):  # Linux ends its list of classes at the first `sfb`
+    # Linux ends its list of classes at the first `sfb`, and at a `netem` without a qdisc inside.
+    if any(line.startswith(("qdisc sfb", "qdisc netem")) for line in qdiscs):
         qdiscs = [line for line in qdiscs if not line.startswith("class")]
     return sorted(qdiscs) + sorted(filters, key=lambda line: line.partition("]")[0])
 
@@ -60,7 +73,7 @@ def brief(said: str | None) -> str:
     lines = [
         line
         for line in (said or "").splitlines()
-        if not re.match(r"Command failed|We have an error|Usage|RED: set|\t", line)
+        if not re.match(r"Command failed|We have an error|Usage|RED: set|tc_red_eval|Auto-config|rtt_max|\t", line)
     ]
     text = " / ".join(lines)
     text = re.search(r"\((?:Linux|tc): .*\)$", text)[0] if re.search(r"\((?:Linux|tc): .*\)$", text) else text
@@ -110,14 +123,14 @@ def differences(job: str) -> Iterator[tuple[str, str, list[str], str]]:
 
 def words(said: str) -> str:
     """Return the words of `tc` or Linux within what was said."""
-    first = next((line for line in said.splitlines() if line and not line.startswith("RED: set")), "")
-    return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE): ", "", first).strip()
+    first = next((line for line in said.splitlines() if line and not line.startswith(("RED: set", "tc_red_eval", "Auto-config", "rtt_max"))), "")
+    return re.sub(r"^Error: |^RTNETLINK answers: |^(tbf|RED|CHOKE|SFQ): ", "", first).strip()
 
 
-def ours(job: str) -> None:
+def ours(job: str, release: str) -> None:
     """Carry out the scripts here, and write what Linux is to carry out."""
     text = pathlib.Path(job + ".scripts").read_text()
-    done = subprocess.run([MODEL], input=text, capture_output=True, text=True, check=True).stdout
+    done = subprocess.run([MODEL, release], input=text, capture_output=True, text=True, check=True).stdout
     pathlib.Path(job + ".ours").write_text(done)
     both = zip(json.loads(text), (json.loads(line)["state"] for line in done.splitlines()), strict=True)
     pathlib.Path(job + ".in").write_text(json.dumps([one for pair in both for one in pair]))
@@ -153,7 +166,9 @@ def golden(file: str, jobs: list[str], most: int) -> None:
             said = [words(text) for text in linux[2 * at]["said"]]
             lines = [f"{command}\t{text}".rstrip() for command, text in zip(scripts[at], said, strict=True)]
             paragraphs.append("\n".join([*lines, *(f"= {command}" for command in own[at]["state"])]))
-    head = pathlib.Path(file).read_text().split("\n\n")[0]
+    release = pathlib.Path(file).stem.removeprefix("linux-")
+    linux, tc = VERSIONS[release]
+    head = HEAD.format(linux=linux, tc=tc)
     pathlib.Path(file).write_text("\n\n".join([head, *paragraphs]) + "\n")
 
 
@@ -163,20 +178,24 @@ def main() -> None:
     parser.add_argument("what", choices=("scripts", "refusals", "ours", "golden", "verdicts"))
     parser.add_argument("arguments", nargs="+")
     parser.add_argument("--show")
+    parser.add_argument("--release", default="6.1")
     parser.add_argument("--most", type=int, default=3)
     options = parser.parse_args()
     if options.what == "scripts":
         from scripts import script
 
         first, count, job = int(options.arguments[0]), int(options.arguments[1]), options.arguments[2]
-        pathlib.Path(job + ".scripts").write_text(json.dumps([script(seed) for seed in range(first, first + count)]))
+        made = [script(seed, options.release) for seed in range(first, first + count)]
+        pathlib.Path(job + ".scripts").write_text(json.dumps(made))
     elif options.what == "refusals":
-        text = pathlib.Path(__file__).with_name("refusals.txt").read_text()
-        pathlib.Path(options.arguments[0] + ".scripts").write_text(json.dumps(listed(text)))
+        names = ("refusals.txt", f"refusals-{options.release}.txt")
+        files = (pathlib.Path(__file__).with_name(name) for name in names)
+        found = [script for file in files if file.exists() for script in listed(file.read_text())]
+        pathlib.Path(options.arguments[0] + ".scripts").write_text(json.dumps(found))
     elif options.what == "golden":
         golden(options.arguments[0], options.arguments[1:], options.most)
     elif options.what == "ours":
-        ours(options.arguments[0])
+        ours(options.arguments[0], options.release)
     else:
         columns: collections.Counter[str] = collections.Counter()
         kinds: collections.Counter[tuple[str, str]] = collections.Counter()

@@ -1,9 +1,11 @@
 """Random scripts of `tc` commands, as a seed says: right and wrong ones, of disciplines with classes and without.
 
-A script keeps a rough idea of the device, so that most commands hit something that is there.
+A script keeps a rough idea of the device, so that most commands hit something that is there. Scripts of `mq` and
+`cake_mq` are for `eth1`, which has several queues, and name the first.
 """
 
 import random
+import re
 
 LEAVES = {
     "pfifo": ["limit 50", "limit 1000"],
@@ -77,6 +79,32 @@ LEAVES = {
 }
 """Words of which a command has some. Of `tbf`, `red` and `choke` it has one entry, whose words go together."""
 
+LATER = {
+    "7.3": {
+        "dualpi2": [
+            "limit 500",
+            "memlimit 1mb",
+            "memlimit 1000000",
+            "target 20ms",
+            "tupdate 20ms",
+            "alpha 0.2",
+            "beta 3",
+            "step_thresh 2ms",
+            "step_thresh 10p",
+            "coupling_factor 3",
+            "classic_protection 20",
+            "drop_enqueue",
+            "drop_on_overload",
+            "overflow",
+            "no_split_gso",
+            "any_ect",
+            "max_rtt 50ms typical_rtt 10ms",
+        ],
+        "fq": ["bands 3 priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1", "weights 600000 200000 70000"],
+    }
+}
+"""Words that came to Linux after 6.1, by the release from which on a script has them."""
+
 TOGETHER = ("tbf", "red", "choke")
 SCHEDULERS = ("htb", "hfsc", "drr", "ets", "prio")
 DEVICE = "dev eth0"
@@ -85,14 +113,18 @@ DEVICE = "dev eth0"
 class Script:
     """A script that is being written, with a rough idea of the device."""
 
-    def __init__(self, seed: int) -> None:
-        """Begin the script of `seed`."""
+    def __init__(self, seed: int, release: str) -> None:
+        """Begin the script of `seed` for Linux of `release`."""
+        later = LATER.get(release, {})
+        self.leaves = {kind: [*LEAVES.get(kind, []), *later.get(kind, [])] for kind in {**LEAVES, **later}}
         self.random = random.Random(seed)
         self.commands: list[str] = []
         self.handles: dict[int, str] = {}
         self.classes: list[tuple[int, int]] = []
         self.preferences: list[int] = []
         self.kinds = self.random.sample(SCHEDULERS, 2)
+        self.kind_at_root = ""
+        self.of_queues = ["mq", "cake_mq"] if release == "7.3" else ["mq"]
 
     def chance(self, of: float) -> bool:
         """Return whether something that happens this often happens now."""
@@ -128,6 +160,7 @@ class Script:
                 major for major, kind in self.handles.items() if kind in ("prio", "ets", "tbf", "red", "sfb", "netem")
             ]
             known += [(major, self.random.randint(1, 4)) for major in of_bands]
+            known += [(major, 1) for major, kind in self.handles.items() if kind in self.of_queues] * 3
         if known and self.chance(0.92):
             return self.random.choice(known)
         return self.some_major(), self.random.choice([0, 1, 2, 3, 0x10, 0x20])
@@ -159,7 +192,7 @@ class Script:
                     "prio bands 5 priomap 4 3",
                 ]
             )
-        options = LEAVES.get(kind, [])
+        options = self.leaves.get(kind, [])
         if kind in TOGETHER:
             return f"{kind} {pick.choice(options)}"
         return " ".join(
@@ -178,7 +211,9 @@ class Script:
         return " ".join(f"{name} {self.random.choice(shapes)}" for name in names)
 
     def class_words(self, kind: str) -> str:
-        """Return the words of a class."""
+        """Return the words of a class, now and then of another kind."""
+        if self.chance(0.03):
+            kind = self.random.choice(["htb", "hfsc", "drr", "ets"])
         if kind == "htb":
             more = [
                 "ceil 10mbit",
@@ -201,7 +236,7 @@ class Script:
 
     def kind_of_leaf(self) -> str:
         """Return a discipline for a class."""
-        return self.random.choice(list(LEAVES)) if self.chance(0.72) else self.random.choice(self.kinds)
+        return self.random.choice(list(self.leaves)) if self.chance(0.72) else self.random.choice(self.kinds)
 
     def qdisc(self) -> str:
         """Return a command about a qdisc that may make one."""
@@ -252,7 +287,7 @@ class Script:
             parts += ["parent", f"{self.number(major)}:" if above == 0 else self.classid(major, above)]
             if self.chance(0.02):
                 parts[-1] = "root"
-        if self.handles.get(major) == "drr" or self.chance(0.97):
+        if self.chance(0.97):
             parts += [
                 "classid",
                 self.classid(major, minor) if self.chance(0.97) else self.classid(self.some_major(), minor),
@@ -266,8 +301,15 @@ class Script:
         """Return the words of a filter."""
         pick = self.random
         if kind == "u32":
+            if self.chance(0.04):
+                return f"u32 {target}"
             match = pick.choice(
                 [
+                    "match ip6 dst 2001:db8::1/64",
+                    "match ip6 dport 443 0xffff",
+                    "match u8 0x10 0xff at 33",
+                    "match u16 0x0800 0xffff at nexthdr+2",
+                    "match u32 0x0a000001 0xffffffff at 28",
                     "match ip dst 10.0.0.1/32",
                     "match ip dport 80 0xffff",
                     "match ip tos 0xb8 0xfc",
@@ -288,9 +330,15 @@ class Script:
             )
         if kind == "flow":
             return pick.choice(
-                ["flow map key dst divisor 4", "flow hash keys src,dst divisor 8", "flow map key mark baseclass 1:1"]
+                ["flow map key dst divisor 4", "flow hash keys src,dst divisor 8", "flow map key mark baseclass 1:1",
+                    "flow hash keys nfct-src,proto divisor 16"]
             )
         return f"{kind} {target}"
+
+    def handle_of_u32(self, node: int) -> str:
+        """Return the handle of a filter of `u32`, now and then of another preference's table or of a table."""
+        table = self.random.choice([0x800] * 12 + [0x801, 0x802, 0, 0xFFF])
+        return f"{table:x}:" if self.chance(0.03) else f"{table:x}::{node:x}"
 
     def filter(self) -> str:
         """Return a command about a filter that may make one."""
@@ -325,7 +373,7 @@ class Script:
         if kind in ("fw", "flow") or handle < 0.12:
             number = self.random.randint(1, 4)
             text = {
-                "u32": f"800::{0x800 + number - 1:x}",
+                "u32": self.handle_of_u32(0x800 + number - 1),
                 "fw": self.random.choice([str(number), f"{number}/0xff", f"0x{number:x}"]),
             }.get(kind, str(number))
             parts += ["handle", text]
@@ -361,28 +409,33 @@ class Script:
             parts += ["prio", str(self.random.choice(self.preferences or [1]))]
             if self.chance(0.3):
                 kind = self.random.choice(["u32", "fw", "flower", "basic", "matchall"])
-                handle = {"u32": "800::800"}.get(kind, "1")
+                handle = self.handle_of_u32(0x800) if kind == "u32" else "1"
                 parts += ["handle", handle, kind] if self.chance(0.5) else [kind]
         return " ".join(parts)
 
     def write(self) -> list[str]:
         """Return the commands, of which the first makes a root."""
         count = self.random.randint(3, 30)
-        if self.chance(0.95):
-            kind = self.random.choice(self.kinds)
+        has_queues = self.chance(0.04)
+        if has_queues or self.chance(0.95):
+            kind = self.random.choice(self.of_queues if has_queues else self.kinds)
             self.commands.append(
                 f"qdisc add {DEVICE} root handle 1: {kind} {'bands 3' if kind == 'ets' else ''}".strip()
             )
-            self.handles[1] = kind
+            self.handles[1] = self.kind_at_root = kind
         while len(self.commands) < count:
             if not self.handles:
                 self.commands.append(self.qdisc())
                 continue
             makes = [self.qdisc] * 5 + [self.make_class] * 6 + [self.filter] * 4 + [self.delete] * 3
             self.commands.append(self.random.choice(makes)())
+        if has_queues:
+            # The model has one queue, and Linux four.
+            of_first = r"(?<= )0?x?0*1:(0x|0*)[2-4]\b" if self.kind_at_root == "mq" else "$^"
+            return [re.sub(of_first, "1:1", line).replace(DEVICE, "dev eth1") for line in self.commands]
         return self.commands
 
 
-def script(seed: int) -> list[str]:
-    """Return the script of a seed."""
-    return Script(seed).write()
+def script(seed: int, release: str = "6.1") -> list[str]:
+    """Return the script of a seed for Linux of a release."""
+    return Script(seed, release).write()

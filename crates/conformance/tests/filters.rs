@@ -1,6 +1,6 @@
 //! Filters decide as Linux decides: each form of a filter that was tried on Linux, with its decisions or its refusal.
 
-use goodqueue_qdisc::tree::{Addresses, Decision};
+use goodqueue_qdisc::tree::{Addresses, Decision, Id};
 use goodqueue_qdisc::{AnyQdisc, Drop, Ecn, Instant, Link, Mark, Owner, Packet, Rate, TcpHeader, registry};
 
 const TABLE: &str = include_str!("../../../golden/filters/linux-6.1.txt");
@@ -45,7 +45,11 @@ impl Packet for Row {
         self.mark
     }
     fn tcp(&self) -> Option<TcpHeader> {
-        (self.addresses.protocol == 6).then(|| TcpHeader { flags: self.flags, ..TcpHeader::default() })
+        (self.addresses.protocol == 6).then(|| TcpHeader {
+            flags: self.flags,
+            timestamps: Some((1, 1)),
+            ..TcpHeader::default()
+        })
     }
     fn addresses(&self) -> Option<Addresses> {
         Some(self.addresses)
@@ -149,4 +153,29 @@ fn each_form_of_a_filter_decides_as_on_linux() {
         .collect();
     assert!(forms.len() > 250 && packets.len() == 144, "{} forms, {} packets", forms.len(), packets.len());
     assert!(wrong.is_empty(), "{} of {} differ:\n{}", wrong.len(), forms.len(), wrong.join("\n"));
+}
+
+/// The filter of LARTC and wondershaper for acknowledgements without data: TCP, a header of IPv4 without options, less
+/// than 64 bytes, and no flag but ACK. Bytes 32 and 33 are TCP's data offset and flags.
+#[test]
+fn bare_acknowledgements_are_told_by_the_bytes_of_tcp() {
+    let ack = "u32 match ip protocol 6 0xff match u8 0x05 0x0f at 0 match u16 0x0000 0xffc0 at 2";
+    let rows = [
+        ("match u8 0x10 0xff at 33", [true, false, false, false]),
+        ("match u8 0x80 0xf0 at 32", [true, false, true, false]),
+    ];
+    let row = |len: u32, flags: u16, protocol: u8| Row {
+        len,
+        flags,
+        ..packet(&["10.0.0.1", "10.0.0.2", &protocol.to_string(), "80", "4000", "0", "0", "0", "0", "0"])
+    };
+    // A bare ACK with timestamps, data, FIN and ACK, and a datagram.
+    let packets = [row(66, 0x10, 6), row(1514, 0x10, 6), row(66, 0x11, 6), row(66, 0x10, 17)];
+    for (more, expected) in rows {
+        let filter = format!("protocol ip prio 1 {ack} {more} flowid 1:2");
+        let args = registry::parse_tree(&commands("htb", &filter)).unwrap();
+        let tree = AnyQdisc::<Row>::build(&args, &LINK).unwrap();
+        let chosen = |packet: &Row| tree.decide(packet, &Nobody) == Some(Decision::Class(Id(0x1_0002)));
+        assert_eq!(packets.each_ref().map(chosen), expected, "{more}");
+    }
 }

@@ -3,9 +3,13 @@
 use goodqueue_qdisc::packet::Plain;
 use goodqueue_qdisc::tree::{Tried, tried};
 use goodqueue_qdisc::{AnyQdisc, Link, Rate};
+use goodqueue_units::Release;
 use std::collections::BTreeSet;
 
-const TABLE: &str = include_str!("../../../golden/scripts/linux-6.1.txt");
+const TABLES: [(Release, &str); 2] = [
+    (Release::Linux6_1, include_str!("../../../golden/scripts/linux-6.1.txt")),
+    (Release::Linux7_3, include_str!("../../../golden/scripts/linux-7.3.txt")),
+];
 const LINK: Link = Link { rate: Rate::from_bps(1_000_000_000).unwrap(), mtu: 1514 };
 
 /// Returns the words of `tc` or Linux that a refusal quotes.
@@ -15,12 +19,12 @@ fn quoted(refusal: &str) -> Option<&str> {
 }
 
 /// Returns what differs from Linux in a script.
-fn differences(script: &str) -> Vec<String> {
+fn differences(release: Release, script: &str) -> Vec<String> {
     let (state, commands): (Vec<&str>, Vec<&str>) = script.lines().partition(|line| line.starts_with("= "));
     let rows: Vec<(&str, &str)> =
         commands.iter().map(|line| line.split_once('\t').unwrap_or((line, ""))).collect();
     let build = |args: &_| AnyQdisc::<Plain>::build(args, &LINK).map(drop);
-    let Tried { said, state: own, .. } = tried(rows.iter().map(|(command, _)| *command), build);
+    let Tried { said, state: own, .. } = tried(rows.iter().map(|(command, _)| *command), release, build);
     let mut found = Vec::new();
     for ((command, linux), said) in rows.iter().zip(&said) {
         match said {
@@ -44,21 +48,29 @@ fn differences(script: &str) -> Vec<String> {
 
 #[test]
 fn each_command_of_a_script_does_what_it_does_on_linux() {
-    let scripts: Vec<&str> = TABLE.split("\n\n").skip(1).collect();
-    assert!(scripts.len() > 150);
-    let found: Vec<String> = scripts.iter().flat_map(|script| differences(script.trim())).collect();
-    assert!(found.is_empty(), "{} differ:\n{}", found.len(), found.join("\n"));
+    for (release, table) in TABLES {
+        let scripts: Vec<&str> = table.split("\n\n").skip(1).collect();
+        assert!(scripts.len() > 150);
+        let found: Vec<String> =
+            scripts.iter().flat_map(|script| differences(release, script.trim())).collect();
+        assert!(found.is_empty(), "{release:?}: {} differ:\n{}", found.len(), found.join("\n"));
+    }
 }
 
 /// A sentence that Linux did not say for any command must not be quoted as one of Linux's.
 #[test]
 fn each_sentence_that_is_quoted_was_said() {
-    let said: BTreeSet<&str> =
-        TABLE.lines().filter_map(|line| line.split_once('\t')).map(|(_, said)| said).collect();
+    let said: BTreeSet<&str> = TABLES
+        .iter()
+        .flat_map(|(_, table)| table.lines())
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(_, said)| said)
+        .collect();
     let sources = [
         include_str!("../../qdisc/src/tree/plan/altered.rs"),
         include_str!("../../qdisc/src/tree/plan/classes.rs"),
         include_str!("../../qdisc/src/tree/plan/filters.rs"),
+        include_str!("../../qdisc/src/tree/plan/foreign.rs"),
         include_str!("../../qdisc/src/tree/plan/grafted.rs"),
         include_str!("../../qdisc/src/tree/plan/groups.rs"),
         include_str!("../../qdisc/src/tree/plan/qdiscs.rs"),

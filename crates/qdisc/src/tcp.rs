@@ -31,6 +31,15 @@ impl TcpHeader {
     /// Congestion window reduced.
     pub const CWR: u16 = 0x080;
 
+    /// Returns the length of the header in words of four bytes, with the options that are known. Padding makes whole
+    /// words of them.
+    #[must_use]
+    pub fn offset(&self) -> u32 {
+        let timestamps = if self.timestamps.is_some() { 3 } else { 0 };
+        let sack = if self.sack_len > 0 { 1 + 2 * u32::from(self.sack_len) } else { 0 };
+        5 + timestamps + sack
+    }
+
     /// Returns the header in an IPv4 or IPv6 packet. `ip` holds the packet's bytes from the first one to at least the
     /// end of the TCP options.
     ///

@@ -10,7 +10,7 @@ use crate::byte_limit::Bql;
 use crate::receive::Receive;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
-use goodqueue_units::{Duration, Rate};
+use goodqueue_units::{Duration, Rate, Release};
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
@@ -231,16 +231,24 @@ impl Below {
 }
 
 /// Returns the text of the discipline, if the table has one. The table of both directions may have one for each.
-pub(crate) fn qdisc(table: &Table<'_>, direction: Option<Direction>) -> Result<Option<String>> {
-    if let Some(line) = super::commands::line(table, direction)? {
+pub(crate) fn qdisc(
+    table: &Table<'_>,
+    direction: Option<Direction>,
+    release: Release,
+) -> Result<Option<String>> {
+    if let Some(line) = super::commands::line(table, direction, release)? {
         return Ok(Some(line));
     }
     if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
 }
 
 /// Returns the same as [`qdisc`], but the table must have a discipline.
-pub(crate) fn required_qdisc(table: &Table<'_>, direction: Option<Direction>) -> Result<String> {
-    match qdisc(table, direction)? {
+pub(crate) fn required_qdisc(
+    table: &Table<'_>,
+    direction: Option<Direction>,
+    release: Release,
+) -> Result<String> {
+    match qdisc(table, direction, release)? {
         Some(words) => Ok(words),
         None => table.take(&REQUIRED),
     }

@@ -153,8 +153,11 @@ impl Bottleneck {
         };
         up.refuse_others(KEYS, &["buffer"])?;
         // A qdisc line for the direction `Up` does not take the buffer of the direction `Down`.
-        let words =
-            if up.has("qdisc") || up.has("tc") { None } else { link::qdisc(table, Some(Direction::Up))? };
+        let words = if up.has("qdisc") || up.has("tc") {
+            None
+        } else {
+            link::qdisc(table, Some(Direction::Up), path.release)?
+        };
         let buffer = Buffer::read(table)?.filter(|_| words.is_some());
         let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }), None)?;
         Ok(Self { down, up, wifi })
@@ -231,7 +234,7 @@ impl LinkSpec {
         };
         let words = match other.as_ref().and_then(|other| other.words.clone()) {
             Some(words) => words,
-            None => link::required_qdisc(table, direction)?,
+            None => link::required_qdisc(table, direction, path.release)?,
         };
         let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
         let is_wifi = wifi.is_some();

@@ -70,7 +70,7 @@ impl Bucket {
 
 /// Returns the bytes of the ATM cells that `bytes` occupy: 53 for each 48.
 #[inline]
-pub(super) const fn in_cells(bytes: u64) -> u64 {
+pub(crate) const fn in_cells(bytes: u64) -> u64 {
     bytes.div_ceil(48).saturating_mul(53)
 }
 

@@ -94,6 +94,15 @@ const PARAMS: &[ParamSpec] = params! { from MAN =>
     MPU.once(), OVERHEAD.once(), LINKLAYER, IDLE, CHILD,
 };
 
+/// Returns the bytes that its own queue holds at `rate` with frames of `mtu` bytes.
+pub(crate) fn own_limit(args: &Args, rate: Rate, mtu: u32) -> u64 {
+    let latency = args.get(&LATENCY).unwrap_or(Duration::from_millis(70));
+    let of_rate = queue_of(rate, latency, args.get(&BURST));
+    let minburst = args.get(&MINBURST).unwrap_or(mtu.into());
+    let of_peak = args.get(&PEAKRATE).map_or(u64::MAX, |peak| queue_of(peak, latency, minburst));
+    args.get(&LIMIT).unwrap_or(of_rate.min(of_peak))
+}
+
 impl<P: Packet> Discipline<P> for Tbf<P> {
     const SPEC: QdiscSpec = QdiscSpec::new("tbf", PARAMS)
         .summary("Token bucket filter: shapes to a rate with a burst; holds its own queue or a child")
@@ -115,11 +124,8 @@ impl<P: Packet> Discipline<P> for Tbf<P> {
             }
             AnyQdisc::build(child, &below)?
         } else {
-            let latency = latency.unwrap_or(Duration::from_millis(70));
-            let of_rate = queue_of(rate, latency, burst);
-            let of_peak = peakrate.map_or(u64::MAX, |peak| queue_of(peak, latency, minburst));
             let mut queue = Args::defaults(const { &Bfifo::<Plain>::SPEC });
-            queue.put(&LIMIT_BYTES, limit.unwrap_or(of_rate.min(of_peak)));
+            queue.put(&LIMIT_BYTES, own_limit(args, rate, link.mtu));
             AnyQdisc::build(&queue, &below)?
         };
         let bucket = |rate: Rate, bytes: u64| {

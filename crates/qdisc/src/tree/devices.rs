@@ -47,6 +47,7 @@ fn is_redirection(words: &[String]) -> bool {
 mod tests {
     use super::*;
     use crate::registry::{parse_tree, parse_tree_of};
+    use goodqueue_units::Release;
 
     /// The commands of a script for both directions, as SQM types them.
     const BOTH: &str = "\
@@ -62,7 +63,7 @@ mod tests {
     #[test]
     fn each_device_has_its_own_tree() {
         assert_eq!(devices(BOTH), ["eth0", "ifb4eth0"]);
-        let tree = |device| parse_tree_of(BOTH, device).unwrap().to_string();
+        let tree = |device| parse_tree_of(BOTH, Some(device), Release::default()).unwrap().to_string();
         assert!(tree("eth0").contains(" htb ") && !tree("eth0").contains("drr"));
         assert!(tree("ifb4eth0").contains(" drr") && !tree("ifb4eth0").contains("htb"));
     }
@@ -70,8 +71,13 @@ mod tests {
     #[test]
     fn a_refusal_has_the_number_of_its_line() {
         let wrong = BOTH.replace("classid 1:1 drr", "classid 1:1 drr quantum -1");
-        assert!(parse_tree_of(&wrong, "eth0").is_ok());
-        assert!(parse_tree_of(&wrong, "ifb4eth0").unwrap_err().0.starts_with("tc line 7:"));
+        assert!(parse_tree_of(&wrong, Some("eth0"), Release::default()).is_ok());
+        assert!(
+            parse_tree_of(&wrong, Some("ifb4eth0"), Release::default())
+                .unwrap_err()
+                .0
+                .starts_with("tc line 7:")
+        );
         assert!(parse_tree(BOTH).is_err(), "without a choice both are one device");
     }
 }

@@ -50,12 +50,23 @@ pub(super) struct Filter {
     pub(super) mask: Vec<u32>,
     /// What tells a filter of `flower` from others of its preference: Linux refuses a second one.
     pub(super) identity: Vec<u32>,
+    /// What Linux asks for of a new filter of `u32`, and not of one that takes the place of another.
+    pub(super) lacks: Option<Lack>,
+}
+
+/// What a command about `u32` does not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lack {
+    /// Any word.
+    Words,
+    /// `match`.
+    Selector,
 }
 
 impl Filter {
     /// Returns a filter without a handle of its own, and with nothing that others must not have.
     fn of(rule: Rule) -> Self {
-        Self { rule, handle: 0, common: 0, mask: Vec::new(), identity: Vec::new() }
+        Self { rule, handle: 0, common: 0, mask: Vec::new(), identity: Vec::new(), lacks: None }
     }
 }
 

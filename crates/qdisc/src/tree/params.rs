@@ -77,6 +77,8 @@ pub(super) enum Class {
     Ets(Option<u32>),
     /// A band of `ets`, `prio` or `mq`, which comes with its discipline.
     Band,
+    /// A class of `mq` whose discipline a command has deleted: unlike other classes it has none then (`noop`).
+    Closed,
 }
 
 /// The largest number of bands (`TCQ_PRIO_BANDS`).
@@ -290,7 +292,7 @@ impl Class {
             Self::Drr(None) => "drr".to_string(),
             Self::Ets(Some(quantum)) => format!("ets quantum {quantum}"),
             Self::Ets(None) => "ets".to_string(),
-            Self::Band => String::new(),
+            Self::Band | Self::Closed => String::new(),
             Self::Hfsc(curves) => {
                 let mut words = "hfsc".to_string();
                 for (name, curve) in CURVES.iter().zip(curves) {

@@ -8,6 +8,7 @@ mod altered;
 mod change;
 mod classes;
 mod filters;
+mod foreign;
 mod grafted;
 mod groups;
 mod head;
@@ -34,6 +35,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use goodqueue_units::Release;
 use head::{Object, Verb};
 
 type Read<T> = Result<T, String>;
@@ -59,6 +61,8 @@ pub struct Plan {
     automatic: u16,
     /// Sentences on what was skipped in the script.
     skipped: Vec<String>,
+    /// The release of Linux whose rules these are.
+    release: Release,
     /// Equal leaves share their parameters.
     leaves: BTreeMap<String, Arc<Args>>,
 }
@@ -74,6 +78,8 @@ pub(super) struct Qdisc {
     stab: Option<Args>,
     /// The qdisc of the root class of `hfsc`, which no packet reaches.
     of_root_class: Option<usize>,
+    /// The classes of `drr` that a command without `classid` made: 0:0, which no command and no packet finds.
+    nameless: Vec<Class>,
     pub(super) what: What,
     /// The filters, by the class that has them (0: the qdisc itself) and by preference.
     pub(super) filters: BTreeMap<(u16, u32), Group>,
@@ -114,6 +120,8 @@ pub(super) struct Node {
     pub(super) qdisc: Option<usize>,
     /// In which order the classes were made.
     order: usize,
+    /// Words of another kind that gave it what words of its own kind cannot say.
+    words: Option<String>,
 }
 
 /// Filters of one preference, which have a protocol and a kind in common (`tcf_proto`).
@@ -163,19 +171,19 @@ impl Plan {
     /// # Errors
     /// Fails at the first command that `tc` or Linux refuses, or that is not simulated.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
-        Self::read_of(text, None)
+        Self::read_of(text, None, Release::default())
     }
 
-    /// Reads the commands in `text` that are of `device`, or all of them.
+    /// Reads the commands in `text` that are of `device`, or all of them, as Linux of `release` does.
     ///
     /// # Errors
     /// As [`Plan::read`].
-    pub(crate) fn read_of(text: &str, device: Option<&str>) -> Result<Self, Error> {
+    pub(crate) fn read_of(text: &str, device: Option<&str>, release: Release) -> Result<Self, Error> {
         let at_line = |number: usize, why: String| Error(format!("tc line {number}: {why}"));
         if text.len() > LONGEST {
             return Err(Error(format!("tc: found {} bytes; accepted: at most {LONGEST}", text.len())));
         }
-        let mut plan = Self::default();
+        let mut plan = Self { release, ..Self::default() };
         let notes = shell::carry_out(text, &mut |words| {
             if device.is_some_and(|device| !is_of(words, device)) {
                 return Ok(());

@@ -31,6 +31,9 @@ impl Possible {
         words[PROTOCOLS] = u32::from(IP) << 16 | u32::from(header.protocol) << 8;
         (words[PORTS], words[MARK]) = (header.ports, mark);
         (open[5], open[PORTS]) = (open_ports, if header.ports == 0 { 0 } else { open_ports });
+        if header.protocol == 6 {
+            open[8] = 0xffff_0000; // the data offset, and the flags
+        }
         if header.protocol == 1 {
             open[5] |= 0xffff; // ICMP's checksum
         }
@@ -166,6 +169,7 @@ mod tests {
             "protocol ip flower ip_proto tcp dst_port 1000-2000 tcp_flags 0x2 flowid 1:1",
             "protocol all u32 match ip tos 0xb8 0xfc match u16 60 0xffff at 2 flowid 1:1",
             "protocol ip handle 3 fw flowid 1:1",
+            "protocol ip u32 match ip protocol 6 0xff match u8 0x10 0xff at 33 flowid 1:1",
             "matchall flowid 1:1",
         ] {
             assert_eq!(notes(filter, &[one()]), [""; 0], "{filter}");

@@ -5,6 +5,7 @@
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::{Json, Key, Quantity, Result, ScenarioError, Table, describe, refuse};
 use goodqueue_qdisc::{registry, tree};
+use goodqueue_units::Release;
 use serde_json::json;
 
 pub(crate) const TC: Key<Commands> = Key::optional(
@@ -19,7 +20,11 @@ pub(crate) const TC: Key<Commands> = Key::optional(
 
 /// Returns the line of the tree, if the table of a link has commands. The bottleneck's commands may be of two devices,
 /// one for each `direction`.
-pub(in crate::path) fn line(table: &Table<'_>, direction: Option<Direction>) -> Result<Option<String>> {
+pub(in crate::path) fn line(
+    table: &Table<'_>,
+    direction: Option<Direction>,
+    release: Release,
+) -> Result<Option<String>> {
     let Some(Commands(text)) = table.find(&TC)? else { return Ok(None) };
     if table.has("qdisc") {
         return refuse(&table.key("tc"), "a qdisc besides", "qdisc or tc");
@@ -31,9 +36,10 @@ pub(in crate::path) fn line(table: &Table<'_>, direction: Option<Direction>) -> 
                 return refuse(&table.key("tc"), format!("commands of {first} and {second}"), accepted);
             }
             let [down, up] = by_direction(first, second);
-            registry::parse_tree_of(&text, if direction == Direction::Down { down } else { up })
+            let device = if direction == Direction::Down { down } else { up };
+            registry::parse_tree_of(&text, Some(device), release)
         }
-        _ => registry::parse_tree(&text),
+        _ => registry::parse_tree_of(&text, None, release),
     };
     match read {
         Ok(args) => Ok(Some(args.to_string())),

@@ -139,6 +139,11 @@ impl Asked {
         }
     }
 
+    /// Returns the limit.
+    pub(crate) const fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// Returns how many bytes a threshold of 1 means.
     fn unit(&self) -> u64 {
         if self.scale == Scale::Packets { self.avpkt } else { 1 }
@@ -168,11 +173,14 @@ impl Asked {
         }
         let wlog = wlog(min * self.unit(), burst, self.avpkt).ok_or_else(|| {
             refuse(&format!(
-                "no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt"
+                "no weight lets a burst of {burst} packets pass; burst must be at least min / avpkt \
+                 (tc: failed to calculate EWMA constant.)"
             ))
         })?;
         if plog(self.probability, (max - min) * self.unit()).is_none() {
-            return Err(refuse("probability is too small for the distance of min and max"));
+            return Err(refuse(
+                "probability is too small for the distance of min and max (tc: failed to calculate probability.)",
+            ));
         }
         if max >> (31 - wlog) != 0 {
             return Err(refuse("max is too large for the kernel's 31 bits"));

@@ -10,7 +10,7 @@ pub use crate::tree::Limits;
 use crate::tree::{Change, Decision, Plan, Tree};
 use alloc::boxed::Box;
 use alloc::format;
-use goodqueue_units::Instant;
+use goodqueue_units::{Instant, Release};
 
 /// The names of lines that this build leaves out.
 pub(super) const LEFT_OUT: &[&str] = &[];
@@ -32,12 +32,13 @@ pub fn parse_tree(commands: &str) -> Result<Args, Error> {
     Plan::read(commands).map(Args::of_plan)
 }
 
-/// Reads the commands of a tree of classes that are of `device`, of a script for several devices.
+/// Reads the commands of a tree of classes that are of `device`, of a script for several devices (`None`: all are of
+/// one), as Linux of `release` does.
 ///
 /// # Errors
 /// As [`parse_tree`].
-pub fn parse_tree_of(commands: &str, device: &str) -> Result<Args, Error> {
-    Plan::read_of(commands, Some(device)).map(Args::of_plan)
+pub fn parse_tree_of(commands: &str, device: Option<&str>, release: Release) -> Result<Args, Error> {
+    Plan::read_of(commands, device, release).map(Args::of_plan)
 }
 
 /// Reads the commands of a tree, and adds to `reading` what their filters do unexpectedly.

@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant, Release};
 
 /// Number of transmit queues.
-const TX_QUEUES: Param<u32> =
+pub(crate) const TX_QUEUES: Param<u32> =
     Param::count("txqueues", "number of the device's transmit queues; in Linux a property of the device")
         .default(4)
         .range(1, 64)

@@ -15,23 +15,34 @@ use alloc::vec::Vec;
 /// The keys in Linux's order, in which a hash takes them, each with its place, and the number of a packet without it.
 /// Linux hashes there the address of its socket or route, with a key drawn at the boot: one number for all that it
 /// forwards. Ours is the fraction of the golden ratio.
-const KEYS: [(&str, Field); 7] = [
-    ("src", Field { word: SOURCE, at: 0, bits: 32, absent: ABSENT }),
-    ("dst", Field { word: DESTINATION, at: 0, bits: 32, absent: ABSENT ^ super::IP as u32 }),
+const KEYS: [(&str, Field); 11] = [
+    ("src", OF_SOURCE),
+    ("dst", OF_DESTINATION),
     ("proto", Field { word: PROTOCOLS, at: 8, bits: 8, absent: 0 }),
-    ("proto-src", Field { word: PORTS, at: 16, bits: 16, absent: ABSENT }),
-    ("proto-dst", Field { word: PORTS, at: 0, bits: 16, absent: ABSENT ^ super::IP as u32 }),
+    ("proto-src", OF_SOURCE_PORT),
+    ("proto-dst", OF_DESTINATION_PORT),
     ("priority", Field { word: PRIORITY, at: 0, bits: 32, absent: 0 }),
     ("mark", Field { word: MARK, at: 0, bits: 32, absent: 0 }),
+    // Of the tracked connection, as its first packet had them. A packet without one has its own (`CTTUPLE`), and the
+    // two differ where addresses are translated, which nothing here does.
+    ("nfct-src", OF_SOURCE),
+    ("nfct-dst", OF_DESTINATION),
+    ("nfct-proto-src", OF_SOURCE_PORT),
+    ("nfct-proto-dst", OF_DESTINATION_PORT),
 ];
+const OF_SOURCE: Field = Field { word: SOURCE, at: 0, bits: 32, absent: ABSENT };
+const OF_DESTINATION: Field = Field { word: DESTINATION, at: 0, bits: 32, absent: ABSENT ^ super::IP as u32 };
+const OF_SOURCE_PORT: Field = Field { word: PORTS, at: 16, bits: 16, absent: ABSENT };
+const OF_DESTINATION_PORT: Field = Field { word: PORTS, at: 0, bits: 16, absent: ABSENT ^ super::IP as u32 };
 const ABSENT: u32 = 0x9e37_79b9;
 
 /// Reads a list of keys, as bits.
-fn keys(text: &str) -> Read<u8> {
+fn keys(text: &str) -> Read<u16> {
     let mut found = 0;
     for name in text.split(',') {
         let Some(at) = KEYS.iter().position(|(known, _)| *known == name) else {
-            let accepted = "src, dst, proto, proto-src, proto-dst, mark, priority";
+            let accepted =
+                "src, dst, proto, proto-src, proto-dst, mark, priority, and nfct- before src, dst or proto-";
             return Err(format!("flow key: found {name:?}; accepted: {accepted}"));
         };
         found |= 1 << at;
@@ -40,7 +51,7 @@ fn keys(text: &str) -> Read<u8> {
 }
 
 /// Reads a number with a sign, or an address after `key src`, `dst` or `proto-src` (`get_addend`).
-fn addend(text: &str, keys: u8) -> Read<u32> {
+fn addend(text: &str, keys: u16) -> Read<u32> {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(rest) => (u32::MAX, rest),
         None => (1, text),

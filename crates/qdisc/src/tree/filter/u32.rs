@@ -4,9 +4,7 @@
 //! and `at nexthdr+N` compare behind an offset that only a filter with `link` and `offset` sets. Without one it is 0,
 //! so they compare bytes of the IP header.
 
-use super::{
-    ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, IPV6, Read, by_linux, by_tc, class, prefix, refuse,
-};
+use super::{ADDRESS, ADDRESS_OF_IPV6, ALL, Bits, Filter, IP, Lack, Read, by_tc, class, prefix, refuse};
 use crate::tree::chain::{Rule, Target};
 use crate::tree::fields::MARK;
 use crate::tree::id::{Id, strtoul};
@@ -16,9 +14,10 @@ use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Bytes of a packet that filters of IPv4 and of IPv6 can see: the header, and a word behind it.
-const VISIBLE: u32 = 24;
-const VISIBLE_OF_IPV6: u32 = 44;
+/// Bytes of a packet that filters can see: the header of IPv6, and a word behind it.
+const VISIBLE: u32 = 44;
+/// The bits of words 6 to 10 that simulated packets of IPv4 have: data offset and flags of TCP.
+const BEHIND_IPV4: [u32; 5] = [0, 0, 0xffff_0000, 0, 0];
 
 /// Bits of a word of the packet that a selector compares.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,13 +56,6 @@ impl Selector {
         if bytes == 4 && within != 0 {
             return Err(illegal(&format!("4 bytes at {offset}"), "a multiple of 4"));
         }
-        // No packet of IPv4 has an address of IPv6 there, if the filter sees both.
-        let is_of_ipv4 = self.protocol == IP || matches!(self.protocol, ALL | 0) && !self.has_ip6;
-        if is_of_ipv4 && offset.saturating_add(bytes) > VISIBLE {
-            return Err(format!(
-                "found {bytes} bytes at {offset}; accepted: the first {VISIBLE} bytes of the IP packet"
-            ));
-        }
         let shift = match (bytes, within) {
             (4, _) => 0,
             (2, 0) => 16,
@@ -94,6 +86,19 @@ impl Selector {
             fits &= bits.add(MARK, value, mask);
         }
         fits.then_some(bits)
+    }
+
+    /// Returns whether it compares bytes that no packet here has.
+    fn is_hidden(&self) -> bool {
+        self.keys.iter().any(|key| key.word >= VISIBLE / 4)
+    }
+
+    /// Returns whether it compares bytes of IPv4 that real packets have, and simulated ones do not.
+    fn is_of_real_packets(&self) -> bool {
+        // If it sees both, it is made for IPv6.
+        let is_of_ipv4 = self.protocol == IP || matches!(self.protocol, ALL | 0) && !self.has_ip6;
+        let behind = |key: &Key| key.word.checked_sub(6).and_then(|at| BEHIND_IPV4.get(at as usize));
+        is_of_ipv4 && self.keys.iter().any(|key| behind(key).is_some_and(|known| key.mask & !known != 0))
     }
 
     /// Reads what follows `match`.
@@ -264,21 +269,25 @@ pub(super) fn read(line: &mut Line<'_>, protocol: u16, notes: &mut Vec<String>) 
             },
         }
     }
-    if !is_empty && !selector.has_match {
-        let linux = "cls_u32: Selector not specified.";
-        return Err(by_linux("u32 without match", "match and what it compares", linux));
-    }
+    let lacks = match (is_empty, selector.has_match) {
+        (true, _) => Some(Lack::Words),
+        (false, false) => Some(Lack::Selector),
+        (false, true) => None,
+    };
     if target.is_none() {
         notes.push("\"u32\" without flowid chooses no class on Linux; accepted: flowid and a class".into());
     }
-    let is_hidden = selector.keys.iter().any(|key| key.word >= VISIBLE_OF_IPV6 / 4);
-    if is_hidden && protocol == IPV6 {
+    if selector.is_hidden() {
         notes.push(format!(
-            "\"u32\" compares bytes behind the first {VISIBLE_OF_IPV6} of a packet of IPv6, and matches none here"
+            "\"u32\" compares bytes behind the first {VISIBLE} of a packet, and matches none here"
         ));
+    } else if selector.is_of_real_packets() {
+        notes.push(
+            "\"u32\" compares bytes behind the IPv4 header that simulated packets have as 0, as TCP's numbers".into(),
+        );
     }
-    let bits = if is_hidden { None } else { selector.bits() }.filter(|_| target.is_some());
+    let bits = if selector.is_hidden() { None } else { selector.bits() }.filter(|_| target.is_some());
     let any_of = bits.map_or_else(Vec::new, |bits| vec![(bits.mask, bits.value)]);
     let rule = Rule { any_of, target: target.unwrap_or(Target::Class(Id::of(0, 0))) };
-    Ok(Filter::of(rule))
+    Ok(Filter { lacks, ..Filter::of(rule) })
 }

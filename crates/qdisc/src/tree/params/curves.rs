@@ -3,10 +3,11 @@
 //! Source: iproute2's q_hfsc.c.
 
 use super::super::curve::Spec;
+use super::super::plan::refusal::by_tc;
 use super::super::words::Line;
 use super::{CURVES, unknown};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use goodqueue_units::parse;
 
 /// Reads the curves of a class of `hfsc`: `rt`, `ls`, `sc` (both) and `ul`.
@@ -27,8 +28,15 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<[Option<Spec>; 3], String> {
         }
     }
     match curves {
-        [None, None, None] => Err("hfsc: found no curve; accepted: rt, ls or sc, and perhaps ul".to_string()),
-        [_, None, Some(_)] => Err("hfsc: found ul without ls; accepted: ul beside ls or sc".to_string()),
+        [None, None, None] => Err(by_tc(
+            "a class of hfsc without a curve",
+            "rt, ls or sc, and perhaps ul",
+            "HFSC: no parameters given",
+        )),
+        [_, None, Some(_)] => {
+            let said = "HFSC: Upper-limit Service Curve without Link-Share Service Curve";
+            Err(by_tc("ul without ls", "ul beside ls or sc", said))
+        }
         _ => Ok(curves),
     }
 }

@@ -5,10 +5,13 @@
 //! only what the command names in `hfsc`, `drr` and `ets`.
 
 use super::change::Set;
+use super::foreign::{Asked, has_hidden_limit};
 use super::qdiscs::bands;
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, FRAME, Id, Inside, Node, Plan, Read, What};
 use crate::param::Args;
+use crate::sched::bucket::ANY_RATE;
+use crate::sched::tbf::own_limit;
 use crate::tree::params::{Class, Scheduler, txqueuelen};
 use crate::tree::words::Line;
 use alloc::format;
@@ -19,7 +22,7 @@ use alloc::vec::Vec;
 /// Disciplines that Linux does not change once they are made: `Qdisc_ops.change` is missing.
 const UNCHANGING: [&str; 4] = ["htb", "sfq", "pfifo_fast", "cake_mq"];
 /// Disciplines whose parameters `tc` asks for in each command: those left out have `tc`'s defaults.
-const ASKED_ANEW: [&str; 4] = ["red", "tbf", "sfb", "choke"];
+pub(super) const ASKED_ANEW: [&str; 4] = ["red", "tbf", "sfb", "choke"];
 /// Disciplines that make their own queue anew at each change, in place of what a command has put there.
 const REFILLED: [&str; 2] = ["red", "sfb"];
 
@@ -64,6 +67,10 @@ impl Plan {
                 "Change operation not supported by specified qdisc.",
             ));
         }
+        refuse_if(kind == "dualpi2" && words.is_empty(), || {
+            let linux = "sch_dualpi2: Dualpi2 options are required.";
+            by_linux("a change of dualpi2 without words", "the parameters to change", linux)
+        })?;
         let changed = match ASKED_ANEW.contains(&kind) {
             true => self.leaf_of(kind, words)?,
             false => {
@@ -87,6 +94,9 @@ impl Plan {
             Inside::Nothing if kind == "tbf" => Inside::Own,
             other => other,
         };
+        if let (Inside::Qdisc(child), "tbf") = (inside, kind) {
+            self.limit_fifo(child, &changed)?;
+        }
         if let (Inside::Qdisc(gone), Inside::Own) = (inside, inside_after) {
             self.destroy(gone);
         }
@@ -96,6 +106,19 @@ impl Plan {
         let holds = matches!(inside, Inside::Qdisc(_)) || args.child().is_some();
         let fixed = args.check_fixed(&changed).err().map(|error| error.0);
         Ok((Some(Set::Leaf { args: changed, holds, fixed }), line))
+    }
+
+    /// Gives the FIFO at `child`, if it is one, the limit of the `tbf` that holds it (`fifo_set_limit`). The limit of a
+    /// `tbf` is bytes, and that of a `pfifo` gets the same number.
+    fn limit_fifo(&mut self, child: usize, tbf: &Args) -> Read<()> {
+        let Some(own) = self.qdiscs.get_mut(&child) else { return Ok(()) };
+        let What::Leaf { args, .. } = &mut own.what else { return Ok(()) };
+        let name = args.spec.name;
+        if let ("pfifo" | "bfifo" | "pfifo_head_drop", Some(rate)) = (name, tbf.get(&ANY_RATE)) {
+            let limit = own_limit(tbf, rate, FRAME);
+            *args = Arc::new(args.rewritten(&format!("{name} limit {limit}")).map_err(|error| error.0)?);
+        }
+        Ok(())
     }
 
     /// Changes a scheduler's own parameters.
@@ -149,7 +172,7 @@ impl Plan {
         &mut self,
         place: usize,
         (id, parent): (Id, Id),
-        asked: Class,
+        Asked { own: asked, words }: Asked,
     ) -> Read<Effect> {
         let device = self.device.clone();
         let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
@@ -168,16 +191,19 @@ impl Plan {
             refuse_if(is_elsewhere && own.name() == "hfsc", || {
                 by_linux(&format!("parent {parent} of class {id}"), &format!("{above}, where it is"), INVALID)
             })?;
-            set_class(node, own, id, asked)
+            let set = set_class(node, own, id, asked);
+            if has_hidden_limit(&node.own) && !words.starts_with("hfsc") {
+                node.words = Some(words.clone());
+            }
+            (set, words)
         };
         Ok(Effect::Set(place, set, format!("class change dev {device} classid {id} {written}")))
     }
 }
 
-/// Sets what a command says of a class, and returns it with the command's words.
-fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> (Option<Set>, String) {
-    let written = asked.words();
-    let set = match (&mut node.own, asked, own) {
+/// Sets what a command says of a class, and returns it.
+fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> Option<Set> {
+    match (&mut node.own, asked, own) {
         (Class::Hfsc(curves), Class::Hfsc(asked), _) => {
             for (curve, asked) in curves.iter_mut().zip(asked) {
                 *curve = asked.or(*curve);
@@ -193,8 +219,7 @@ fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> (Option<
             Some(Set::Htb { id, args: asked, r2q: *r2q })
         }
         _ => None,
-    };
-    (set, written)
+    }
 }
 
 impl Scheduler {

@@ -3,6 +3,7 @@
 //! Source: `tc_ctl_tclass` (net/sched/sch_api.c), and the `change` and `delete` functions of `htb`, `hfsc`, `drr`,
 //! `ets`, `prio` and the disciplines of one class (Linux 6.1).
 
+use super::foreign::{Asked, has_hidden_limit};
 use super::head::{Head, Verb};
 use super::qdiscs::Classes;
 use super::refusal::{BUSY, EXISTS, INVALID, NO_ENTRY, UNSUPPORTED, by_linux, refuse_if};
@@ -87,48 +88,41 @@ impl Plan {
     /// Makes the class `id` below `parent`.
     fn make_class(&mut self, place: usize, (id, parent): (Id, Id), asked: Option<Class>) -> Read<Effect> {
         self.refuse_kind(place, id)?;
-        let own = self.fitting(place, asked)?;
+        let Asked { own, words } = self.fitting(place, asked)?;
+        let too_deep = self.since_7_3("tree is too deep.", INVALID);
         let order = self.next_order();
         let Some(holder) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         let What::Scheduler { own: scheduler, classes } = &mut holder.what else {
             return Ok(Effect::Nothing);
         };
         let above = match scheduler {
-            Scheduler::Htb { .. } => above_htb(classes, id, parent)?,
-            Scheduler::Hfsc { .. } => above_hfsc(classes, id, parent)?,
+            Scheduler::Htb { .. } => above_htb(classes, id, parent, too_deep)?,
+            Scheduler::Hfsc { .. } => {
+                let above = above_hfsc(classes, id, parent)?;
+                refuse_if(matches!(own, Class::Hfsc([None, None, _])), || {
+                    by_linux("a class without a curve", "rt, ls or sc", INVALID)
+                })?;
+                above
+            }
             _ => None,
         };
-        refuse_if(id == Id::NONE, || "found a class without classid; accepted: classid, as 1:10".into())?;
+        if id == Id::NONE {
+            holder.nameless.push(own); // of drr: a class 0:0, which no later command finds
+            return Ok(Effect::Structure);
+        }
         let mut gone = None;
         match (above, &scheduler) {
             (Some(minor), Scheduler::Htb { .. }) => gone = lower(classes, minor),
             (Some(minor), _) => raise(classes, minor),
             (None, _) => {}
         }
-        classes.insert(id.minor(), Node { own, parent: above, level: 0, qdisc: None, order });
+        let words = has_hidden_limit(&own).then_some(words);
+        classes.insert(id.minor(), Node { own, parent: above, level: 0, qdisc: None, order, words });
         self.bind_to(place, id);
         if let Some(gone) = gone {
             self.destroy(gone);
         }
         Ok(Effect::Structure)
-    }
-
-    /// Returns the words of a class, if they are those of its qdisc's kind.
-    fn fitting(&self, place: usize, asked: Option<Class>) -> Read<Class> {
-        let name = self.at(place).name();
-        let asked = asked.ok_or_else(|| {
-            let linux = if name == "drr" { "DRR options are required for this operation." } else { INVALID };
-            by_linux("a class without a kind", &format!("{name} and its words"), linux)
-        })?;
-        let kind = match asked {
-            Class::Htb(_) => "htb",
-            Class::Hfsc(_) => "hfsc",
-            Class::Drr(_) => "drr",
-            Class::Ets(_) | Class::Band => "ets",
-        };
-        // Linux reads the numbers of one kind as those of another.
-        refuse_if(kind != name, || format!("found a class of {kind:?}; accepted: {name}, as its qdisc"))?;
-        Ok(asked)
     }
 
     fn delete_class(&mut self, place: usize, id: Id) -> Read<Effect> {
@@ -144,17 +138,22 @@ impl Plan {
                 (classes.get(&id.minor()).is_none_or(|node| node.level > 0), own.name() == "htb")
             }
             What::Leaf { .. } if own.name() == "sfb" => {
-                return refused("a class of sfb", INVALID);
+                return refused("a class of sfb", self.since_7_3("Function not implemented", INVALID));
             }
             _ => return refused(&format!("a class of {}", own.name()), UNSUPPORTED),
         };
+        let in_use = match own.name() {
+            "htb" => self.since_7_3("HTB class in use.", BUSY),
+            "hfsc" => self.since_7_3("HFSC class in use.", BUSY),
+            _ => self.since_7_3("DRR class is in use.", BUSY),
+        };
         if is_inner {
             self.unbind_from(place, id);
-            return refused(&format!("a deletion of {id}, which has classes below it"), BUSY);
+            return refused(&format!("a deletion of {id}, which has classes below it"), in_use);
         }
         if self.is_bound(place, id) {
             self.unbind_from(place, id);
-            return refused(&format!("a deletion of {id}, to which a filter sorts"), BUSY);
+            return refused(&format!("a deletion of {id}, to which a filter sorts"), in_use);
         }
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         own.filters.retain(|(of, _), _| *of != id.minor() || *of == 0);
@@ -171,13 +170,13 @@ impl Plan {
 }
 
 /// Returns the class above a new one of `htb` (`htb_change_class`). A class whose parent is missing is a root class.
-fn above_htb(classes: &Classes, id: Id, parent: Id) -> Read<Option<u16>> {
+fn above_htb(classes: &Classes, id: Id, parent: Id, too_deep: &str) -> Read<Option<u16>> {
     refuse_if(id == Id::NONE, || by_linux("a class without classid", "classid, as 1:10", INVALID))?;
     let is_there = !matches!(parent, Id::ROOT | Id::NONE) && classes.contains_key(&parent.minor());
     let above = is_there.then(|| parent.minor());
     let level = level_above(classes, above.and_then(|minor| classes.get(&minor)));
     refuse_if(level.is_some_and(|level| level < 2), || {
-        by_linux(&format!("class {id} on level {}", LEVELS + 1), &format!("{LEVELS} levels"), INVALID)
+        by_linux(&format!("class {id} on level {}", LEVELS + 1), &format!("{LEVELS} levels"), too_deep)
     })?;
     Ok(above)
 }

@@ -8,7 +8,7 @@ use super::head::{Head, Verb};
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Effect, Filter, Group, Id, Plan, Qdisc, Read, What};
 use crate::tree::chain::Target;
-use crate::tree::filter;
+use crate::tree::filter::{self, Lack};
 use crate::tree::params::Scheduler;
 use crate::tree::words::Line;
 use alloc::format;
@@ -19,6 +19,8 @@ use alloc::vec::Vec;
 const FIRST_AUTOMATIC: u32 = 0xc000;
 /// The first preference of which Linux thinks that it gave it itself.
 const AUTOMATIC: u32 = 0x8000;
+/// What Linux says of a preference that no filter has.
+const NO_FILTER: &str = "Filter with specified priority/protocol not found.";
 /// The first hash table of `u32`, and the first filter in one.
 pub(super) const FIRST_TABLE: u32 = 0x800;
 
@@ -49,56 +51,54 @@ impl Plan {
         }
         let (place, of) = self.block(head)?;
         let preference = self.preference(place, of, head.preference)?;
-        let order = self.next_order();
-        let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        let (order, mismatch) = (self.next_order(), self.other_protocol());
         let handle =
             head.handle.map_or(Ok(0), |text| filter::handle(kind, text).map(|(handle, _)| handle))?;
-        match own.filters.get(&(of, preference)) {
+        let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
+        let at = (of, preference);
+        let is_new = !own.filters.contains_key(&at);
+        match own.filters.get(&at) {
+            Some(group) => group.check(kind, number, preference, mismatch)?,
             None => {
                 refuse_if(!verb.creates(), || missing(preference, number))?;
-                if kind == "u32" {
-                    own.check_tables(verb, handle)?;
+                let common = match (kind, &read) {
+                    ("u32", _) => own.next_table(),
+                    (_, read) => read.as_ref().map_or(0, |read| read.common),
+                };
+                let (masks, filters) = Default::default();
+                let (protocol, kind) = (protocol.to_string(), kind.to_string());
+                own.filters.insert(at, Group { protocol, number, kind, common, masks, filters });
+            }
+        }
+        let known = own.with_handle(at, handle);
+        let replaced = own.filters.get(&at).and_then(|group| group.filters.get(&handle));
+        let kept =
+            replaced.filter(|_| kind == "flow").map(|filter| flow_with(&filter.words, &words.join(" ")));
+        let done = check_there(verb, handle, known.is_some()).and_then(|()| {
+            let (read, words) = match kept {
+                None => (read?, words),
+                Some(words) => {
+                    let read =
+                        filter::read(kind, head.handle, &mut Line::new(&words[1..]), about, &mut notes)?;
+                    (read, words)
                 }
-            }
-            Some(group) if kind == "u32" && !group.filters.contains_key(&handle) => {
-                group.check(kind, number, preference)?;
-                own.check_tables(verb, handle)?;
-                group.check_there(verb, handle)?;
-            }
-            Some(group) => {
-                group.check(kind, number, preference)?;
-                group.check_there(verb, handle)?;
-            }
-        }
-        let read = read?;
-        let is_new = !own.filters.contains_key(&(of, preference));
-        if is_new {
-            let common = match kind {
-                "u32" => own.next_table(),
-                _ => read.common,
             };
-            let (masks, filters) = Default::default();
-            let (protocol, kind) = (protocol.to_string(), kind.to_string());
-            let group = Group { protocol, number, kind, common, masks, filters };
-            own.filters.insert((of, preference), group);
+            let new = Filter {
+                order,
+                is_bound: own.binds(of, &read.rule.target),
+                handle: head.handle.map(str::to_string),
+                words: words.join(" "),
+                notes,
+                mask: read.mask,
+                identity: read.identity,
+                rule: read.rule,
+            };
+            own.put((at, known), handle, (read.common, read.lacks), new)
+        });
+        if done.is_err() && is_new {
+            own.filters.remove(&at);
         }
-        let is_bound = own.binds(of, &read.rule.target);
-        let new = Filter {
-            order,
-            is_bound,
-            handle: head.handle.map(str::to_string),
-            words: words.join(" "),
-            notes,
-            mask: read.mask,
-            identity: read.identity,
-            rule: read.rule,
-        };
-        let Some(group) = own.filters.get_mut(&(of, preference)) else { return Ok(Effect::Nothing) };
-        let put = group.put(handle, read.common, new);
-        if put.is_err() && is_new {
-            own.filters.remove(&(of, preference));
-        }
-        put.map(|()| Effect::Structure)
+        done.map(|()| Effect::Structure)
     }
 
     /// Returns the place of the qdisc and the class (0: none) whose filters a command is about.
@@ -149,10 +149,15 @@ impl Plan {
         let mut automatic = self.at(place).filters.range((of, AUTOMATIC)..=(of, u32::MAX));
         let next = automatic.next().map_or(FIRST_AUTOMATIC, |((_, first), _)| first - 1);
         refuse_if(next < AUTOMATIC, || {
-            let linux = "Filter with specified priority/protocol not found.";
+            let linux = self.since_7_3("Lowest ID from auto-alloc range already in use.", NO_FILTER);
             by_linux("a filter without prio beside one of 32768", "prio and a number", linux)
         })?;
         Ok(next)
+    }
+
+    /// Returns what Linux says of another protocol than that of the filters of a preference.
+    fn other_protocol(&self) -> &'static str {
+        self.since_7_3("Protocol mismatch for filter with specified priority.", NO_FILTER)
     }
 
     /// Carries out `tc filter delete`.
@@ -167,6 +172,7 @@ impl Plan {
             by_linux("a deletion without prio", "prio, or no protocol, handle and kind either", linux)
         })?;
         let (place, of) = self.block(head)?;
+        let mismatch = self.other_protocol();
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         if preference == 0 {
             own.filters.retain(|(class, _), _| *class != of);
@@ -178,11 +184,10 @@ impl Plan {
         })?;
         let tables = own.filters.values().filter(|group| group.kind == "u32").count();
         let Some(group) = own.filters.get_mut(&(of, preference)) else {
-            let linux = "Filter with specified priority/protocol not found.";
-            return Err(by_linux(&format!("prio {preference}"), "that of a filter above", linux));
+            return Err(by_linux(&format!("prio {preference}"), "that of a filter above", NO_FILTER));
         };
         if number != 0 {
-            group.check_protocol(number, preference)?;
+            group.check_protocol(number, preference, mismatch)?;
         }
         if let Some(kind) = head.kind {
             group.check_kind(kind, preference)?;
@@ -191,11 +196,17 @@ impl Plan {
             own.filters.remove(&(of, preference));
             return Ok(Effect::Structure);
         }
-        let handle = group.whole(handle);
-        refuse_if(group.filters.remove(&handle).is_none(), || {
-            let linux = "Specified filter handle not found.";
-            by_linux(&format!("handle {}", head.handle.unwrap_or("")), "that of a filter above", linux)
-        })?;
+        let refused = |linux| {
+            let found = format!("handle {}", head.handle.unwrap_or(""));
+            by_linux(&found, "that of a filter above", linux)
+        };
+        let group = match own.with_handle((of, preference), handle) {
+            None => return Err(refused("Specified filter handle not found.")),
+            Some(Known::Table) => return Err(refused("cls_u32: Not allowed to delete root node.")),
+            Some(Known::Filter(at)) => own.filters.get_mut(&at),
+        };
+        let Some(group) = group else { return Ok(Effect::Nothing) };
+        group.filters.remove(&handle);
         group.masks.retain(|mask| group.filters.values().any(|filter| filter.mask == *mask));
         // The tables of u32 go together.
         if group.filters.is_empty() && (group.kind != "u32" || tables == 1) {
@@ -274,14 +285,101 @@ impl Qdisc {
         self.last_table
     }
 
-    /// Refuses a handle of `u32` that a filter of another preference has: Linux finds that one.
-    fn check_tables(&self, verb: Verb, handle: u32) -> Read<()> {
-        let mut groups = self.filters.values().filter(|group| group.kind == "u32");
-        refuse_if(groups.any(|group| group.filters.contains_key(&handle)), || match verb.is_exclusive() {
-            true => by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists."),
-            false => format!(
-                "found handle {handle:#x}, which a filter of another prio has; accepted: its own prio"
-            ),
-        })
+    /// Returns what has this handle, for a command about filters of the class and preference `at`. The filters of `u32`
+    /// of all preferences and classes of a qdisc count together (`u32_get`).
+    fn with_handle(&self, at: (u16, u32), handle: u32) -> Option<Known> {
+        let group = self.filters.get(&at)?;
+        if group.kind != "u32" {
+            return group.filters.contains_key(&handle).then_some(Known::Filter(at));
+        }
+        let mut groups = self.filters.iter().filter(|(_, group)| group.kind == "u32");
+        if handle & NODE == 0 {
+            let table = handle >> 20;
+            let is_there = table == OWN_TABLE || groups.any(|(_, group)| group.common == table);
+            return is_there.then_some(Known::Table);
+        }
+        groups.find(|(_, group)| group.filters.contains_key(&handle)).map(|(at, _)| Known::Filter(*at))
     }
+
+    /// Puts a filter of `at` where its handle says, or where there is room.
+    fn put(
+        &mut self,
+        (at, known): ((u16, u32), Option<Known>),
+        handle: u32,
+        (common, lacks): (u32, Option<Lack>),
+        new: Filter,
+    ) -> Read<()> {
+        let lacks_all = lacks == Some(Lack::Words);
+        refuse_if(lacks_all && handle != 0, || {
+            by_linux(
+                "u32 with a handle alone",
+                "match and flowid",
+                "cls_u32: Filter handle requires options.",
+            )
+        })?;
+        let place = match known {
+            _ if lacks_all => return Ok(()), // an empty table
+            Some(Known::Table) => {
+                let linux = "cls_u32: Key node id cannot be zero.";
+                return Err(by_linux(&format!("handle {handle:#x}"), "that of a filter", linux));
+            }
+            Some(Known::Filter(place)) => place,
+            None => at,
+        };
+        let Some(group) = self.filters.get_mut(&place) else { return Ok(()) };
+        match known {
+            Some(_) => group.replace(handle, common, new),
+            None => group.add(handle, common, lacks, new),
+        }
+    }
+}
+
+/// What has a handle.
+#[derive(Clone, Copy)]
+enum Known {
+    /// A hash table of `u32`.
+    Table,
+    /// A filter of this class and preference.
+    Filter((u16, u32)),
+}
+
+/// The bits of a handle of `u32` that number the filter in its table, and the number of "the table of this preference".
+const NODE: u32 = 0xfff;
+const OWN_TABLE: u32 = 0xfff;
+
+/// Returns the words of a filter of `flow` that takes the place of another one, of which it keeps what it does not say
+/// (`flow_change`). How it takes a key, `tc` always says.
+fn flow_with(of: &str, new: &str) -> Vec<String> {
+    let bits = ["and", "or", "xor"];
+    let pairs = |words: &str| {
+        let mut pairs = Vec::new();
+        let mut words = words.split(' ').skip(1).map(str::to_string);
+        while let Some(word) = words.next() {
+            let value = if matches!(word.as_str(), "map" | "hash") { None } else { words.next() };
+            let word = if word == "keys" { "key".to_string() } else { word };
+            pairs.push((word, value));
+        }
+        pairs
+    };
+    let new = pairs(new);
+    let says = |name: &str| match bits.contains(&name) {
+        true => new.iter().any(|(word, _)| bits.contains(&word.as_str())),
+        false => new.iter().any(|(word, _)| word == name),
+    };
+    let kept =
+        pairs(of).into_iter().filter(|(word, _)| !matches!(word.as_str(), "map" | "hash") && !says(word));
+    let all: Vec<_> = kept.collect();
+    let all = new.iter().cloned().chain(all).flat_map(|(word, value)| [Some(word), value]);
+    [Some("flow".to_string())].into_iter().chain(all).flatten().collect()
+}
+
+/// Refuses a command for its handle.
+fn check_there(verb: Verb, handle: u32, is_there: bool) -> Read<()> {
+    refuse_if(is_there && verb.is_exclusive(), || {
+        by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists.")
+    })?;
+    refuse_if(!is_there && !verb.creates(), || {
+        let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
+        by_linux(&format!("a change of the filter {handle:#x}"), "the handle of a filter above", linux)
+    })
 }

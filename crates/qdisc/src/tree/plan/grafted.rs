@@ -6,9 +6,12 @@
 use super::refusal::{INVALID, by_linux, refuse_if};
 use super::{Id, Inside, Plan, Qdisc, Read, What};
 use crate::param::Args;
+use crate::sched::cake::mq::TX_QUEUES;
+use crate::tree::params::{Class, Scheduler};
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
+use goodqueue_units::Release;
 
 /// The handle of the first qdisc that is given none.
 const FIRST_HANDLE: u16 = 0x8001;
@@ -17,13 +20,18 @@ const DEEPEST: usize = 7;
 /// Disciplines of one class, which has any number.
 const OF_ONE_CLASS: [&str; 4] = ["tbf", "red", "sfb", "netem"];
 /// Disciplines that filters can sort into queues, and that have no classes.
-pub(super) const HASHING: [&str; 4] = ["fq_codel", "sfq", "sfb", "cake"];
+pub(super) const HASHING: [&str; 5] = ["fq_codel", "sfq", "sfb", "cake", "dualpi2"];
+/// The discipline with a class for each queue of the device, which keep what they have.
+pub(super) const OF_QUEUES: &str = "cake_mq";
 
 impl Qdisc {
     /// Returns whether it has classes for Linux, or at least the functions of them (`cl_ops`).
     pub(super) fn is_classful(&self) -> bool {
         let name = self.name();
-        matches!(self.what, What::Scheduler { .. }) || OF_ONE_CLASS.contains(&name) || HASHING.contains(&name)
+        matches!(self.what, What::Scheduler { .. })
+            || OF_ONE_CLASS.contains(&name)
+            || HASHING.contains(&name)
+            || name == OF_QUEUES
     }
 
     /// Returns whether there is a class with this number (`find`). Some look at the whole number, others at the minor
@@ -34,6 +42,9 @@ impl Qdisc {
                 let is_root = own.name() == "hfsc" && id == self.handle;
                 let is_own = own.bands() > 0 || id.major() == self.handle.major();
                 is_root || is_own && classes.contains_key(&id.minor())
+            }
+            What::Leaf { args, .. } if args.spec.name == OF_QUEUES => {
+                (1..=args.get(&TX_QUEUES)).contains(&id.minor().into())
             }
             What::Leaf { .. } => OF_ONE_CLASS.contains(&self.name()),
         }
@@ -103,8 +114,10 @@ impl Plan {
             What::Scheduler { own, .. } => own.check()?,
             What::Leaf { args, .. } => self.check_netems(None, args)?,
         }
-        refuse_if(holder.is_some() && what.name() == "mq", || {
-            by_linux("mq below another qdisc", "mq as the root", super::refusal::UNSUPPORTED)
+        let name = what.name();
+        refuse_if(holder.is_some() && matches!(name, "mq" | OF_QUEUES), || {
+            let (found, accepted) = (format!("{name} below another qdisc"), format!("{name} as the root"));
+            by_linux(&found, &accepted, super::refusal::UNSUPPORTED)
         })?;
         let Some(holder) = holder else {
             self.clear();
@@ -113,7 +126,8 @@ impl Plan {
             return Ok(());
         };
         self.check_class(holder, parent)?;
-        refuse_if(stab.is_some(), || {
+        let is_of_mq = matches!(self.at(holder).name(), "mq" | OF_QUEUES);
+        refuse_if(stab.is_some() && !is_of_mq, || {
             by_linux("stab", "stab only at the root", "STAB not supported on a non root.")
         })?;
         let depth = self.at(holder).depth + 1;
@@ -121,14 +135,14 @@ impl Plan {
             by_linux(&format!("a qdisc {depth} below the root"), "7 levels", "Qdisc hierarchy is too deep.")
         })?;
         self.check_leaf(holder, parent)?;
-        let place = self.insert(handle, parent, depth, what, None);
+        let place = self.insert(handle, parent, depth, what, stab);
         self.graft(holder, parent, Some(place))
     }
 
     /// Refuses the parameters of the `netem` at `place`, or of a new one, if it or another one duplicates packets
-    /// (`check_netem_in_tree`).
+    /// (`check_netem_in_tree`). Linux 7.3 has no such rule any more.
     pub(super) fn check_netems(&self, place: Option<usize>, args: &Args) -> Read<()> {
-        if args.spec.name != "netem" {
+        if args.spec.name != "netem" || self.release >= Release::Linux7_3 {
             return Ok(());
         }
         let others = self.qdiscs.iter().filter(|(at, own)| Some(**at) != place && own.name() == "netem");
@@ -148,7 +162,17 @@ impl Plan {
         let filters = BTreeMap::new();
         self.qdiscs.insert(
             place,
-            Qdisc { handle, parent, depth, stab, of_root_class: None, what, filters, last_table: 0 },
+            Qdisc {
+                handle,
+                parent,
+                depth,
+                stab,
+                of_root_class: None,
+                nameless: Vec::new(),
+                what,
+                filters,
+                last_table: 0,
+            },
         );
         self.majors.insert(handle.major(), place);
         place
@@ -156,6 +180,10 @@ impl Plan {
 
     /// Refuses to give a qdisc to a class that has classes below it.
     fn check_leaf(&self, holder: usize, id: Id) -> Read<()> {
+        refuse_if(self.at(holder).name() == OF_QUEUES, || {
+            let linux = "can't replace cake_mq sub-qdiscs.";
+            by_linux(&format!("parent {id}, which is a queue of cake_mq"), "a class of another qdisc", linux)
+        })?;
         let What::Scheduler { own, classes } = &self.at(holder).what else { return Ok(()) };
         refuse_if(classes.get(&id.minor()).is_some_and(|node| node.level > 0), || {
             by_linux(&format!("parent {id}, which has classes below it"), "a leaf", INVALID)
@@ -174,9 +202,12 @@ impl Plan {
             What::Scheduler { .. } if is_hfsc && id.minor() == 0 => {
                 core::mem::replace(&mut own.of_root_class, place)
             }
-            What::Scheduler { classes, .. } => {
-                classes.get_mut(&id.minor()).and_then(|node| core::mem::replace(&mut node.qdisc, place))
-            }
+            What::Scheduler { own, classes } => classes.get_mut(&id.minor()).and_then(|node| {
+                if *own == Scheduler::Mq {
+                    node.own = if place.is_some() { Class::Band } else { Class::Closed };
+                }
+                core::mem::replace(&mut node.qdisc, place)
+            }),
             What::Leaf { inside, .. } => {
                 let without = if is_netem { Inside::Own } else { Inside::Nothing };
                 match core::mem::replace(inside, place.map_or(without, Inside::Qdisc)) {

@@ -3,25 +3,24 @@
 //! Source: the `change` functions of net/sched/cls_*.c (Linux 6.1).
 
 use super::filters::FIRST_TABLE;
-use super::head::Verb;
 use super::refusal::{EXISTS, INVALID, by_linux, refuse_if};
 use super::{Filter, Group, Read};
+use crate::tree::filter::Lack;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 impl Group {
-    pub(super) fn check(&self, kind: &str, number: u16, preference: u32) -> Read<()> {
+    pub(super) fn check(&self, kind: &str, number: u16, preference: u32, mismatch: &str) -> Read<()> {
         if number != 0 {
-            self.check_protocol(number, preference)?;
+            self.check_protocol(number, preference, mismatch)?;
         }
         self.check_kind(kind, preference)
     }
 
-    pub(super) fn check_protocol(&self, number: u16, preference: u32) -> Read<()> {
+    pub(super) fn check_protocol(&self, number: u16, preference: u32, mismatch: &str) -> Read<()> {
         refuse_if(self.number != number, || {
-            let linux = "Filter with specified priority/protocol not found.";
-            by_linux(&format!("another protocol at prio {preference}"), &self.protocol, linux)
+            by_linux(&format!("another protocol at prio {preference}"), &self.protocol, mismatch)
         })
     }
 
@@ -32,36 +31,15 @@ impl Group {
         })
     }
 
-    /// Refuses a command for its handle: `u32` looks for the whole number.
-    pub(super) fn check_there(&self, verb: Verb, handle: u32) -> Read<()> {
-        let known = self.filters.contains_key(&handle);
-        refuse_if(known && verb.is_exclusive(), || {
-            by_linux(&format!("handle {handle:#x} twice"), "another one", "Filter already exists.")
-        })?;
-        refuse_if(!known && !verb.creates(), || {
-            let linux = "Need both RTM_NEWTFILTER and NLM_F_CREATE to create a new filter.";
-            by_linux(&format!("a change of the filter {handle:#x}"), "the handle of a filter above", linux)
-        })
-    }
-
-    /// Returns a handle with what `u32` leaves out: the number of its table.
-    pub(super) fn whole(&self, handle: u32) -> u32 {
-        let is_whole = self.kind != "u32" || handle >> 20 != 0 || handle == 0;
-        if is_whole { handle } else { self.common << 20 | handle }
-    }
-
     /// Returns the lowest handle that is free from `first` on.
     fn free(&self, first: u32) -> u32 {
         let taken = self.filters.range(first..).zip(first..).take_while(|((handle, _), at)| *handle == at);
         first + taken.count() as u32
     }
 
-    /// Puts a filter where its handle says, or where there is room.
-    pub(super) fn put(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
+    /// Adds a filter where its handle says, or where there is room.
+    pub(super) fn add(&mut self, handle: u32, common: u32, lacks: Option<Lack>, new: Filter) -> Read<()> {
         let kind = self.kind.clone();
-        if self.filters.contains_key(&handle) {
-            return self.replace(handle, common, new);
-        }
         let refused = |linux: &str| Err(by_linux(&format!("{kind} twice"), "each filter once", linux));
         let at = match kind.as_str() {
             "u32" => {
@@ -71,13 +49,18 @@ impl Group {
                     let accepted = format!("a handle of table {:x}:", self.common);
                     return Err(by_linux(&format!("handle {}", shown(&new)), &accepted, linux));
                 }
-                match node {
+                let at = match node {
                     0 => self.free(table | FIRST_TABLE),
                     _ if self.filters.contains_key(&(table | node)) => {
                         return refused("No space left on device");
                     }
                     _ => table | node,
-                }
+                };
+                refuse_if(lacks.is_some(), || {
+                    let linux = "cls_u32: Selector not specified.";
+                    by_linux("u32 without match", "match and what it compares", linux)
+                })?;
+                at
             }
             "matchall" if !self.filters.is_empty() => return refused(EXISTS),
             "fw" if self.common != common => {
@@ -97,7 +80,7 @@ impl Group {
     }
 
     /// Gives the filter with this handle what a command says.
-    fn replace(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
+    pub(super) fn replace(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
         let kind = self.kind.as_str();
         let is_other = |(at, filter): (&u32, &Filter)| *at != handle && filter.identity == new.identity;
         refuse_if(kind == "fw" && self.common != common, || {
@@ -106,7 +89,6 @@ impl Group {
         refuse_if(kind == "matchall" || kind == "flower" && self.filters.iter().any(is_other), || {
             by_linux(&format!("{kind} twice"), "each filter once", EXISTS)
         })?;
-        refuse_if(kind == "flow", || "found flow replaced; accepted: deleted and added anew".to_string())?;
         let (is_u32, is_flower) = (kind == "u32", kind == "flower");
         if is_flower && !self.masks.contains(&new.mask) {
             self.masks.push(new.mask.clone());

@@ -2,7 +2,8 @@
 
 use super::{Id, Inside, Plan, Read, What};
 use crate::param::{Args, Error};
-use crate::tree::params::{Scheduler, TXQUEUELEN, txqueuelen};
+use crate::tree::chain::Target;
+use crate::tree::params::{Class, Scheduler, TXQUEUELEN, txqueuelen};
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::ToString;
@@ -30,10 +31,19 @@ impl Plan {
         if own.parent != Id::ROOT && own.stab.is_some() {
             return Err(format!("found stab at {handle}; accepted: stab only at the root"));
         }
-        if matches!(name, "cake" | "sfb") && !own.filters.is_empty() {
+        if matches!(name, "cake" | "sfb" | "dualpi2") && !own.filters.is_empty() {
             return Err(format!(
                 "found a filter at {name} {handle}; accepted: filters at fq_codel and sfq, as those of {name} are not \
                  simulated"
+            ));
+        }
+        let targets = own.filters.values().flat_map(|group| group.filters.values());
+        if !own.nameless.is_empty()
+            && targets.into_iter().any(|filter| filter.rule.target == Target::Class(Id::NONE))
+        {
+            return Err(format!(
+                "found a filter to the class 0:0 of {name} {handle}, which a command without classid has made; \
+                 accepted: classid, as that class is not simulated"
             ));
         }
         match &own.what {
@@ -42,6 +52,14 @@ impl Plan {
             {
                 Err(format!(
                     "found {name} {handle} without classes, which drops every packet; accepted: one with classes"
+                ))
+            }
+            What::Scheduler { classes, .. }
+                if classes.values().any(|node| matches!(node.own, Class::Closed)) =>
+            {
+                Err(format!(
+                    "found {name} {handle} with a class whose qdisc a command has deleted, which drops every packet; \
+                     accepted: a qdisc for each class"
                 ))
             }
             What::Scheduler { .. } => Ok(()),

@@ -2,10 +2,11 @@
 //!
 //! Source: `tc_modify_qdisc` and `tc_get_qdisc` (net/sched/sch_api.c, Linux 6.1), whose branches these are.
 
+use super::grafted::OF_QUEUES;
 use super::head::{Head, Verb};
 use super::refusal::{by_linux, refuse_if};
 use super::{Effect, Id, Inside, Node, Plan, Qdisc, Read, What};
-use crate::tree::params::Class;
+use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -51,7 +52,7 @@ impl Plan {
         let is_other = |place: usize| head.kind.filter(|kind| *kind != self.at(place).name());
         let wrong_name = |place: usize, kind: &str| {
             let (own, name) = (self.at(place).handle, self.at(place).name());
-            by_linux(&format!("{kind} for {own}, which is {name}"), name, "Invalid qdisc name.")
+            by_linux(&format!("{kind} for {own}, which is {name}"), name, self.wrong_name())
         };
         let create = |accepted: &str| match verb.creates() {
             true => Ok(Aim::Missing),
@@ -127,7 +128,7 @@ impl Plan {
             );
         }
         if let Some(kind) = head.kind.filter(|kind| *kind != own.name()) {
-            return by_linux(&format!("{kind} for {handle}"), own.name(), "Invalid qdisc name.");
+            return by_linux(&format!("{kind} for {handle}"), own.name(), self.wrong_name());
         }
         // The class has children, and has kept its qdisc: `hfsc_graft_class`.
         by_linux(
@@ -178,7 +179,7 @@ impl Plan {
         }
         let name = own.map_or_else(|| self.name_without_command(holder), Qdisc::name);
         if let Some(kind) = kind.filter(|kind| *kind != name) {
-            return Err(by_linux(&format!("{kind}, where {name} is"), name, "Invalid qdisc name."));
+            return Err(by_linux(&format!("{kind}, where {name} is"), name, self.wrong_name()));
         }
         if parent == Id::NONE {
             return Err(by_linux("a deletion by handle alone", "root, or parent", "Classid cannot be zero."));
@@ -193,6 +194,11 @@ impl Plan {
         }
         debug_assert!(!self.qdiscs.contains_key(&place), "the grafts above have destroyed it");
         Ok(Effect::Structure)
+    }
+
+    /// Returns what Linux says of a kind that is not that of the qdisc there.
+    fn wrong_name(&self) -> &'static str {
+        self.since_7_3("Invalid qdisc name: must match existing qdisc.", "Invalid qdisc name.")
     }
 
     /// Returns whether Linux finds no qdisc at all at a class: an inner class has none, and `netem` none inside.
@@ -210,6 +216,11 @@ impl Plan {
     fn name_without_command(&self, holder: Option<usize>) -> &'static str {
         let Some(holder) = holder else { return "pfifo_fast" };
         match &self.at(holder).what {
+            What::Leaf { args, .. } if args.spec.name == OF_QUEUES => "cake",
+            What::Scheduler { own: Scheduler::Mq, classes } => {
+                let is_closed = classes.values().any(|node| matches!(node.own, Class::Closed));
+                if is_closed { "noop" } else { "pfifo_fast" }
+            }
             What::Leaf { inside: Inside::Nothing, .. } => "noop",
             What::Leaf { args, .. } if args.spec.name != "sfb" => "bfifo",
             _ => "pfifo",
@@ -219,7 +230,7 @@ impl Plan {
 
 /// Returns the classes of a discipline with this many bands.
 pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
-    let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order };
+    let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order, words: None };
     (1..=count).map(move |minor| (minor, band(minor.into())))
 }
 

@@ -3,6 +3,8 @@
 use super::qdiscs::bands;
 use super::refusal::{by_tc, refuse_if};
 use super::{FRAME, Inside, Plan, Read, What};
+use crate::aqm;
+use crate::aqm::red::Asked;
 use crate::param::{Args, Value};
 use crate::registry::parse_inner;
 use crate::tree::params::{Scheduler, txqueuelen};
@@ -29,6 +31,7 @@ impl Plan {
         if let Some(known) = self.leaves.get(&line) {
             return Ok(known.clone());
         }
+        check_words(kind, words)?;
         let mut args = parse_inner(&line).map_err(|error| error.0)?;
         check_demands(&args)?;
         fit(&mut args, txqueuelen(&self.device));
@@ -36,6 +39,36 @@ impl Plan {
         self.leaves.insert(line, args.clone());
         Ok(args)
     }
+}
+
+/// Refuses words that `tc` refuses for their order, or for a number with a unit (`fq_parse_opt`, `dualpi2_parse_opt`,
+/// iproute2 7.3).
+fn check_words(kind: &str, words: &[String]) -> Read<()> {
+    let mut before = ["", ""];
+    for word in words.iter().map(String::as_str).chain([""]) {
+        let follows_bands = before[0] == "bands";
+        refuse_if(kind == "fq" && word == "priomap" && !follows_bands, || {
+            by_tc("fq priomap alone", "bands 3 in front of it", "What is \"priomap\"?")
+        })?;
+        refuse_if(kind == "fq" && word != "priomap" && follows_bands, || {
+            let said = if word.is_empty() {
+                "Command line is not complete. Try option \"help\""
+            } else {
+                "\"priomap\" expected"
+            };
+            by_tc("fq bands without priomap", "priomap and 16 bands behind it", said)
+        })?;
+        let is_plain = word.bytes().all(|one| one.is_ascii_digit());
+        refuse_if(kind == "dualpi2" && before[1] == "memlimit" && !is_plain, || {
+            by_tc(
+                &format!("dualpi2 memlimit {word}"),
+                "a number of bytes without a unit",
+                "Illegal \"memlimit\"",
+            )
+        })?;
+        before = [before[1], word];
+    }
+    Ok(())
 }
 
 /// Refuses a line to which `tc` wants more words (`tbf_parse_opt`, `choke_parse_opt`, `netem_parse_opt`). A line with a
@@ -46,6 +79,14 @@ fn check_demands(args: &Args) -> Read<()> {
         let said = "Required parameter (bandwidth, limit) is missing";
         by_tc("choke without limit or bandwidth", "both, as choke limit 1000 bandwidth 10mbit", said)
     })?;
+    let red = match args.spec.name {
+        "red" => Some(aqm::red::asked(args)),
+        "choke" => Some(aqm::choke::asked(args)),
+        _ => None,
+    };
+    if let Some(asked) = red.filter(|_| args.value("adaptive") != Some(Value::Flag(true))) {
+        check_thresholds(args.spec.name, &asked)?;
+    }
     let is_too_soon = args.spec.name == "netem" && is_given("reorder") && !is_given("delay");
     refuse_if(is_too_soon, || {
         let said = "reordering not possible without specifying some delay";
@@ -72,6 +113,23 @@ fn check_demands(args: &Args) -> Read<()> {
         "latency 50ms, for example",
         "either \"limit\" or \"latency\" is required.",
     )
+}
+
+/// Refuses thresholds that `tc` refuses. A decision trace may have a `max` above the limit, as Linux takes it.
+fn check_thresholds(name: &str, asked: &Asked) -> Read<()> {
+    let (min, max, _) = asked.thresholds();
+    if name == "choke" {
+        let limit = asked.limit();
+        refuse_if(max > limit, || {
+            let said = "\"max\" is larger than \"limit\"";
+            by_tc(&format!("choke max {max}"), &format!("limit {limit} at most"), said)
+        })?;
+        refuse_if(min >= max, || {
+            let said = "\"min\" is not smaller than \"max\"";
+            by_tc(&format!("choke min {min} beside max {max}"), "less than max", said)
+        })?;
+    }
+    asked.set_up(None).map(drop).map_err(|error| error.0)
 }
 
 /// Gives `args`, and the discipline inside, the limits that Linux takes from the device's `txqueuelen` if a line names

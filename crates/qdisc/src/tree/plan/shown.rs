@@ -27,8 +27,11 @@ impl fmt::Display for Plan {
                 What::Leaf { .. } => self.held(*place).map_or(Ok(()), |args| write!(f, "{args}"))?,
                 What::Scheduler { own, classes } => {
                     f.write_str(&own.words())?;
+                    for class in &qdisc.nameless {
+                        write!(f, "; tc class add dev {device} parent {handle} {}", class.words())?;
+                    }
                     let own_zero = classes.contains_key(&0);
-                    let made = |(_, node): &(&u16, &Node)| !matches!(node.own, Class::Band);
+                    let made = |(_, node): &(&u16, &Node)| !matches!(node.own, Class::Band | Class::Closed);
                     let mut classes: Vec<_> = classes.iter().filter(made).collect();
                     classes.sort_by_key(|(_, node)| node.order);
                     for (minor, node) in classes {
@@ -38,8 +41,11 @@ impl fmt::Display for Plan {
                             (parent, _) => Id::of(handle.major(), parent.unwrap_or(0)),
                         };
                         let id = Id::of(handle.major(), *minor);
-                        let words = node.own.words();
+                        let (words, more) = node.words();
                         write!(f, "; tc class add dev {device} parent {parent} classid {id} {words}")?;
+                        if let Some(words) = more {
+                            write!(f, "; tc class change dev {device} classid {id} {words}")?;
+                        }
                     }
                 }
             }

@@ -1,13 +1,15 @@
 //! Commands carried out whatever becomes of those before (`tc -force -batch`), for a comparison with Linux: what is
 //! said of each, and the device afterwards as commands that `tc` itself takes.
 
+use super::altered::ASKED_ANEW;
 use super::{Filter, Group, Id, Inside, Node, Plan, What};
 use crate::param::{Args, Form, ParamSpec, Value};
-use crate::tree::params::Class;
+use crate::tree::params::{Class, Scheduler};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt::Write as _;
+use goodqueue_units::Release;
 
 /// What became of commands.
 #[derive(Clone, Debug)]
@@ -20,13 +22,14 @@ pub struct Tried {
     pub limit: Option<String>,
 }
 
-/// Carries out `commands`, each without `tc` in front. `build` makes a discipline, or refuses its parameters.
+/// Carries out `commands`, each without `tc` in front, as Linux of `release` does. `build` makes a discipline, or refuses its parameters.
 #[must_use]
 pub fn tried<'a>(
     commands: impl Iterator<Item = &'a str>,
+    release: Release,
     build: impl Fn(&Args) -> Result<(), crate::param::Error>,
 ) -> Tried {
-    let mut plan = Plan::default();
+    let mut plan = Plan { release, ..Plan::default() };
     let mut said = Vec::new();
     for command in commands {
         let words: Vec<String> = command.split_whitespace().map(ToString::to_string).collect();
@@ -66,16 +69,38 @@ impl Plan {
         let (own, device) = (self.at(place), &self.device);
         let at = if own.parent == Id::ROOT { "root".to_string() } else { format!("parent {}", own.parent) };
         let handle = own.handle;
-        let stab = own.stab.as_ref().map(|stab| format!("{} ", given(stab))).unwrap_or_default();
+        let stab = own.stab.as_ref().map(|stab| format!("{} ", given(stab)));
+        // A qdisc that is not the root gets a table by a change alone.
+        let above = self.find(own.parent).map_or("mq", |at| self.at(at).name());
+        let (stab, changed) =
+            if own.parent == Id::ROOT || above == "mq" { (stab, None) } else { (None, stab) };
+        let stab = stab.unwrap_or_default();
         let words = match &own.what {
             What::Leaf { args, .. } => given(args),
             What::Scheduler { own, .. } => own.words(),
         };
         to.push(format!("qdisc add dev {device} {at} handle {handle} {stab}{words}"));
+        if let Some(stab) = changed {
+            let name = own.name();
+            let words = if ASKED_ANEW.contains(&name) { &words } else { name };
+            to.push(format!("qdisc change dev {device} {at} handle {handle} {stab}{words}"));
+        }
         if let What::Leaf { inside: Inside::Nothing, .. } = own.what {
             let one = Id::of(handle.major(), 1);
             to.push(format!("qdisc add dev {device} parent {one} handle fff0: pfifo"));
             to.push(format!("qdisc del dev {device} parent {one}"));
+        }
+        for class in &own.nameless {
+            to.push(format!("class add dev {device} parent {handle} {}", class.words()));
+        }
+        if let What::Scheduler { own: Scheduler::Mq, classes } = &own.what {
+            for minor in
+                classes.iter().filter(|(_, node)| matches!(node.own, Class::Closed)).map(|(minor, _)| *minor)
+            {
+                let one = Id::of(handle.major(), minor);
+                to.push(format!("qdisc add dev {device} parent {one} handle fff0: pfifo"));
+                to.push(format!("qdisc del dev {device} parent {one}"));
+            }
         }
         let mut below = own.children();
         if let What::Scheduler { classes, .. } = &own.what {
@@ -85,13 +110,17 @@ impl Plan {
                 below.retain(|other| *other != at);
                 self.write(at, to);
             }
-            for (minor, node) in classes.into_iter().filter(|(_, node)| !matches!(node.own, Class::Band)) {
+            for (minor, node) in
+                classes.into_iter().filter(|(_, node)| !matches!(node.own, Class::Band | Class::Closed))
+            {
                 let parent = match (node.parent, &node.own) {
                     (None, Class::Htb(_)) => "root".to_string(),
                     (parent, _) => format!("parent {}", Id::of(handle.major(), parent.unwrap_or(0))),
                 };
                 let id = Id::of(handle.major(), *minor);
-                to.push(format!("class add dev {device} {parent} classid {id} {}", node.own.words()));
+                let (words, more) = node.words();
+                to.push(format!("class add dev {device} {parent} classid {id} {words}"));
+                to.extend(more.map(|words| format!("class change dev {device} classid {id} {words}")));
                 // A class of hfsc has its qdisc before it has children.
                 if let (true, Some(at)) = (node.level > 0, node.qdisc) {
                     below.retain(|other| *other != at);
@@ -113,8 +142,15 @@ impl Plan {
             if group.kind != "u32" {
                 filters.sort_by_key(|(_, filter)| filter.order);
             }
+            let parent = Id::of(own.handle.major(), *of);
+            if filters.is_empty() {
+                // A table of u32 without a filter: those of one preference are shown together.
+                to.push(format!(
+                    "filter add dev {} parent {parent} protocol {} prio {preference} u32",
+                    self.device, group.protocol
+                ));
+            }
             for (handle, filter) in filters {
-                let parent = Id::of(own.handle.major(), *of);
                 let Group { protocol, kind, common, .. } = group;
                 let handle = match kind.as_str() {
                     "u32" => format!("::{:x}", handle & 0xfff),
@@ -134,9 +170,12 @@ impl Plan {
 /// Returns the line of a discipline with the words that a command gave, and with no others.
 fn given(args: &Args) -> String {
     let mut line = args.spec.name.to_string();
-    for (param, value) in
-        args.iter().filter(|(param, _)| param.follows.is_none() && args.is_given(param.name))
-    {
+    // tc turns the two times of dualpi2 into these four parameters.
+    let is_derived = args.is_given("max_rtt") || args.is_given("typical_rtt");
+    let is_given = |name: &str| {
+        args.is_given(name) || is_derived && matches!(name, "target" | "tupdate" | "alpha" | "beta")
+    };
+    for (param, value) in args.iter().filter(|(param, _)| param.follows.is_none() && is_given(param.name)) {
         match (value, param.form) {
             (Value::Unset, _) | (_, Form::Child) => continue,
             (Value::Flag(true), _) => _ = write!(line, " {}", param.name),
