@@ -24,10 +24,10 @@ struct Stream<'a, 's> {
     agenda: &'a mut Agenda,
 }
 
-/// What is left of the packets, and whether the discipline holds packets back although the wire is free.
+/// What is left of the packets, and since when the discipline holds packets back although the wire is free, if it does.
 struct Rest<'s> {
     sent: &'s [Packet],
-    holds: bool,
+    holds: Option<Instant>,
 }
 
 impl<'s> Visit<Packet> for Stream<'_, 's> {
@@ -39,8 +39,8 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
     fn visit<Q: Qdisc<Packet>>(self, qdisc: &mut Q) -> Rest<'s> {
         let Self { mut sent, until, is_crowded, wire: place, ledger, pipes, direction, agenda } = self;
         let Ledger { fates, forwarded, offered, .. } = ledger;
-        let (mut wire, mut holds) = (*place, false);
-        while !holds {
+        let (mut wire, mut holds) = (*place, None);
+        while holds.is_none() {
             let now = match sent {
                 [packet, rest @ ..] if packet.arrival < wire.ends.min(until) => {
                     if is_crowded && let Some(later) = rest.get(1) {
@@ -69,7 +69,7 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
             });
             if begun.is_none() {
                 wire.ends = Instant::MAX;
-                holds = !qdisc.is_work_conserving() && qdisc.backlog().packets > 0;
+                holds = (!qdisc.is_work_conserving() && qdisc.backlog().packets > 0).then_some(now);
             }
         }
         *place = wire;
@@ -95,8 +95,8 @@ impl Link {
                 Discipline::Foreign(_) => stream.visit(qdisc),
             };
             sent = rest.sent;
-            if rest.holds {
-                self.plan_timer(self.wire.free, agenda); // the discipline wants to be asked again
+            if let Some(since) = rest.holds {
+                self.plan_timer(since, agenda); // the discipline wants to be asked again
             } else if timer < until {
                 self.on_timer(timer, agenda);
             } else {
