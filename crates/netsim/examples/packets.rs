@@ -1,8 +1,8 @@
 //! Runs scenarios, for programs that count instructions (`make bench-instructions`) or compare two versions of the
 //! simulator (`benches/digests.py`).
 //!
-//! `packets SCENARIO` runs a scenario, as JSON, and prints the packets that the bottleneck forwarded down.
-//! `packets digests [threads=N] [slices=N] [most=N] FILE…` prints a digest of the record of each scenario in files with one
+//! `packets SCENARIO` runs a scenario, as JSON, and prints the packets that the bottleneck forwarded down. `packets
+//! digests [threads=N] [slices=N] [most=N] FILE…` prints a digest of the record of each scenario in files with one
 //! scenario per line.
 #![allow(clippy::print_stdout)] // a program's answer
 

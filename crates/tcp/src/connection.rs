@@ -301,11 +301,12 @@ impl Connection {
         }
     }
 
-    /// Takes a segment from the wire, and puts on `wire` what is due then. Returns the sample of the RTT, if there is one.
+    /// Takes a segment from the wire, and puts on `wire` what is due then. Returns the sample of the RTT, if there is
+    /// one.
     ///
-    /// Does what [`handle_segment`](Self::handle_segment) and [`transmit`](Self::transmit) do. Nearly all segments are the
-    /// next data for an end that sends nothing, or an ACK of new data without anything else. For these the code is short:
-    /// what the other segments need is in functions apart.
+    /// Does what [`handle_segment`](Self::handle_segment) and [`transmit`](Self::transmit) do. Nearly all segments are
+    /// the next data for an end that sends nothing, or an ACK of new data without anything else. For these the code is
+    /// short: what the other segments need is in functions apart.
     #[inline]
     pub fn respond(&mut self, now: Instant, segment: &Segment, wire: &mut impl Wire) -> Option<Duration> {
         if self.phase == Phase::Established && segment.is_plain() {

@@ -5,8 +5,8 @@
 //! the cache of its core, and begins with the one that took longest in the last round. A thread that is done with them
 //! takes those that others have not begun.
 //!
-//! On a busy machine a round can take longer than its tasks one after the other. The leader then does them alone for some
-//! time, while the others sleep. What a task does depends on none of this.
+//! On a busy machine a round can take longer than its tasks one after the other. The leader then does them alone for
+//! some time, while the others sleep. What a task does depends on none of this.
 
 use super::threads::Reached;
 use crossbeam_utils::{Backoff, CachePadded};
@@ -220,7 +220,8 @@ impl Drop for Done<'_> {
 mod tests {
     use super::*;
 
-    /// The tasks are so short that the rounds do not pay, so the leader goes on alone after some, and tries again later.
+    /// The tasks are so short that the rounds do not pay, so the leader goes on alone after some, and tries again
+    /// later.
     #[test]
     fn each_task_is_done_once_a_round() {
         let done: Vec<_> = (0..4).map(|_| AtomicU64::new(0)).collect();

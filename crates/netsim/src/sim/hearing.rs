@@ -51,8 +51,8 @@ impl<T: Take> Wire for Outbox<'_, T> {
 }
 
 impl Simulation {
-    /// Lets hosts hear the segments that come out of the first pipes before `until`, up to the first one that is not of a
-    /// bulk transfer, and as long as nothing else happens at hosts. Returns their number.
+    /// Lets hosts hear the segments that come out of the first pipes before `until`, up to the first one that is not of
+    /// a bulk transfer, and as long as nothing else happens at hosts. Returns their number.
     pub(super) fn hear_before(&mut self, until: Instant) -> u64 {
         let is_crowded = self.is_crowded();
         let Self { links, flow_paths, sockets, agenda, components, shelf, .. } = self;

@@ -38,7 +38,8 @@ const LONG: f64 = 1e6;
 /// half a microsecond, and to meet at the end of a window takes some.
 const BUSY: f64 = 100.0;
 
-/// Each thread has at least this number of TCP flows. The hosts of a flow cannot be shared out, and are most of the work.
+/// Each thread has at least this number of TCP flows. The hosts of a flow cannot be shared out, and are most of the
+/// work.
 const FLOWS: usize = 2;
 
 /// The shortest way from a link to its host at which a run is cut. With shorter windows the threads wait for each

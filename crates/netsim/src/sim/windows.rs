@@ -1,9 +1,9 @@
 //! A run in windows of time: first the hosts act up to the end of a window, then each link.
 //!
-//! What enters a wire comes out half a base RTT later. So all that can arrive at hosts in a window no longer than that is
-//! known when the window begins, and nothing that the links do in it concerns the hosts before the next window. Hosts and
-//! links then act in loops of their own, whose code and data stay in the processor's cache, and a link needs no agenda.
-//! [Threads](super::threads) share out the same windows.
+//! What enters a wire comes out half a base RTT later. So all that can arrive at hosts in a window no longer than that
+//! is known when the window begins, and nothing that the links do in it concerns the hosts before the next window.
+//! Hosts and links then act in loops of their own, whose code and data stay in the processor's cache, and a link needs
+//! no agenda. [Threads](super::threads) share out the same windows.
 //!
 //! Nothing but the order of the work differs from [`act_next`](Simulation::act_next): each host and each link does the
 //! same at the same times.
@@ -24,8 +24,8 @@ const SHORTEST: Duration = Duration::from_micros(200);
 const TICK: Duration = Duration::from_nanos(1);
 
 impl Simulation {
-    /// Runs to `until` in windows, if the run can. Begins no further window after `most` events. Returns how many events
-    /// are left of them; none if the time `until` is not reached.
+    /// Runs to `until` in windows, if the run can. Begins no further window after `most` events. Returns how many
+    /// events are left of them; none if the time `until` is not reached.
     pub(super) fn advance_in_windows(&mut self, until: Instant, most: u64) -> u64 {
         if !self.has_windows() || most == 0 {
             return most;

@@ -44,8 +44,8 @@ impl Sender {
         self.on_unexpected_ack(now, segment, advances, is_newer)
     }
 
-    /// Returns whether `segment` acknowledges new data and may take the fast path: nothing is unusual, in the sender or in
-    /// the ACK.
+    /// Returns whether `segment` acknowledges new data and may take the fast path: nothing is unusual, in the sender or
+    /// in the ACK.
     #[inline]
     pub(crate) fn expects(&self, segment: &Segment) -> bool {
         segment.ack > self.board.una()
@@ -67,7 +67,8 @@ impl Sender {
             && !self.feedback.is_news(segment.flags, 0)
     }
 
-    /// Takes a segment of which this end [only hears](Self::only_hears). The effect is that of [`on_ack`](Self::on_ack).
+    /// Takes a segment of which this end [only hears](Self::only_hears). The effect is that of
+    /// [`on_ack`](Self::on_ack).
     #[inline]
     pub(crate) fn hear(&mut self, segment: &Segment) {
         self.held_back = false;
