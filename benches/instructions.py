@@ -14,7 +14,10 @@ The second table is each discipline, for one enqueue and one dequeue. It include
 shows how little that can be) and the timers: with a backlog of one packet, one millisecond passes per packet. A
 discipline whose limit is below the backlog also drops packets, and these count, too (`goodqueue_conformance::bench`).
 
-    python3 benches/instructions.py [cases [TREE ...] | LINE ...]
+``users`` prints the first table for runs as users have them, in place of the standard cases: a ping beside flows, two
+base RTTs, several disciplines, households, Wi-Fi, web users and a street of subscribers.
+
+    python3 benches/instructions.py [cases [TREE ...] | users [TREE ...] | LINE ...]
 """
 
 import json
@@ -22,9 +25,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "python"))  # the cases are data, so only the counted programs are built
@@ -54,11 +58,11 @@ def main(lines: list[str]) -> int:
         if shutil.which(tool) is None:
             print(f"bench-instructions: no {tool} on PATH; Debian has it in {tool}", file=sys.stderr)
             return 1
-    only_cases = lines[:1] == ["cases"]
-    if only_cases or not lines:
+    word = lines[0] if lines else ""
+    if word in ("", "cases", "users"):
         for tree in [Path(word) for word in lines[1:]] or [ROOT]:
-            print_cases(tree)
-    if not only_cases:
+            (print_users if word == "users" else print_cases)(tree)
+    if word not in ("cases", "users"):
         print_disciplines(lines)
     return 0
 
@@ -74,6 +78,51 @@ def print_cases(tree: Path) -> None:
         head = f"{case.name:>3}  {flows:10}  {case.rate:>8}  {case.qdisc:8}"
         print(f"{head}  {instructions:8.1f}  {misses:6.2f}", flush=True)
     print()
+
+
+def print_users(tree: Path) -> None:
+    """Print the same of runs as users have them. A run of twice the length costs their start-up only once."""
+    program = build("goodqueue-netsim", "packets", tree)
+    print(f"instructions and data cache misses a packet, runs of users in {tree.resolve().name}")
+    for name, (seconds, run) in user_runs().items():
+        commands = [[str(program), json.dumps(run | {"duration": f"{seconds * times:g}s"})] for times in (1, 2)]
+        instructions, misses = per_packet(*(count(command, CACHES) for command in commands))
+        print(f"{name:32}  {instructions:8.1f}  {misses:6.2f}", flush=True)
+    print()
+
+
+def user_runs() -> dict[str, tuple[float, dict[str, Any]]]:
+    """Return each run with the seconds of the shorter one."""
+
+    def ten(qdisc: str = "fq_codel", cc: str = "cubic", **others: Any) -> tuple[float, dict[str, Any]]:
+        bulk = {"kind": "bulk", "start_spread": "100ms", "cc": cc}
+        both = (
+            [bulk | {"count": 5}, bulk | {"count": 5, "name": "b"} | others["second"]] if "second" in others else None
+        )
+        link = {"rate": "100mbit", "qdisc": qdisc}
+        traffic = (both or [bulk | {"count": 10}]) + others.get("beside", [])
+        return 4, {"warmup": "0s", "seed": 1, "bottleneck": link, "path": {"rtt": "50ms"}, "traffic": traffic}
+
+    def example(name: str, seconds: float) -> tuple[float, dict[str, Any]]:
+        return seconds, tomllib.loads((ROOT / "examples" / name).read_text()) | {"warmup": "0s"}
+
+    rrul = ten()[1] | {"traffic": [{"kind": "rrul"}]}
+    web = {"kind": "web_users", "users": 11_500, "rtt_max": "150ms"}
+    web_users = ten(qdisc="pfifo")[1] | {"path": {"rtt": "10ms"}, "traffic": [web]}
+    return {
+        "ten flows and a ping": ten(beside=[{"kind": "ping"}]),
+        "two base RTTs": ten(second={"rtt": "80ms"}),
+        "both ways": ten(second={"direction": "up"}),
+        "BBR": ten(cc="bbr"),
+        "sfq": ten(qdisc="sfq"),
+        "cake": ten(qdisc="cake"),
+        "pie": ten(qdisc="pie"),
+        "rrul": (4, rrul),
+        "household": example("household.toml", 4),
+        "Wi-Fi": example("wifi.toml", 4),
+        "web users": (3, web_users),
+        "a street": example("street.toml", 3),
+    }
 
 
 def scenario(case: Case, times: int) -> str:

@@ -5,9 +5,9 @@
 //! of applications get their numbers during the run, from slots that are used again. So their rank at equal times is
 //! that of their flow, and their number decides only within a flow.
 //!
-//! A few components, the wires and the first pipes, act with every packet. Their times stand in a plain array that is
-//! scanned; changing a time there is one store. The other components, most of them timers, seldom act. Their times
-//! stand in a [`Calendar`].
+//! A few components, those of the bottlenecks and the first pipes, act with every packet. Their times stand in a plain
+//! array that is scanned; changing a time there is one store. The other components, most of them timers, seldom act.
+//! Their times stand in a [`Calendar`].
 
 use crate::calendar::{Calendar, Entry};
 use crate::component::Component;
@@ -16,7 +16,7 @@ use goodqueue_units::Instant;
 
 /// The first component in the scanned array, and the number of components in it.
 const FIRST: Component = Component::FIRST_BUSY;
-const SCANNED: usize = 4;
+const SCANNED: usize = 6;
 
 /// The time at which each component acts next.
 pub(crate) struct Agenda {
@@ -65,6 +65,35 @@ impl Agenda {
             }
         }
         (time != Instant::MAX).then_some((time, component))
+    }
+
+    /// Returns the next component of the hosts to act before `limit`, and its time. The components of the bottlenecks
+    /// are not asked. `limit` is no later than the metronome's time.
+    #[inline]
+    pub(crate) fn next_of_hosts(&mut self, limit: Instant) -> Option<(Instant, Component)> {
+        let [.., down, up] = self.scanned;
+        let (time, place) = if down <= up { (down, SCANNED - 2) } else { (up, SCANNED - 1) };
+        let component = Component::at(FIRST.index() + place);
+        let first = if time < limit { Entry::new(time, component) } else { Entry::at(limit, 0) };
+        while self.calendar.first() < first {
+            if self.calendar.turn() {
+                let first = self.calendar.first();
+                return Some((first.time(), first.component()));
+            }
+        }
+        (time < limit).then_some((time, component))
+    }
+
+    /// Returns a time before which no component acts but those of the bottlenecks and the first pipes.
+    #[inline]
+    pub(crate) fn calm_until(&self) -> Instant {
+        self.calendar.first().time()
+    }
+
+    /// Returns when a component of a bottleneck acts.
+    #[inline]
+    pub(crate) fn time_of(&self, component: Component) -> Instant {
+        self.scanned.get(Self::scan_index(component)).copied().unwrap_or(Instant::MAX)
     }
 
     /// Returns the component that acts `places` places after the calendar's first one, if that is known.

@@ -19,8 +19,8 @@ impl Component {
     /// The pipes of the two directions alternate. After the pipes come the parts of a row of hops, then the timers of
     /// flows, then the timers of applications' connections.
     const PIPE: u32 = 5;
-    /// The first component that acts with every packet. The wires come first, then the first pipes.
-    pub(crate) const FIRST_BUSY: Self = Self(Self::WIRE);
+    /// The first component that acts often. The disciplines' timers come first, then the wires, then the first pipes.
+    pub(crate) const FIRST_BUSY: Self = Self(Self::QDISC_TIMER);
 
     /// Returns the timer of the discipline at the bottleneck of `direction`.
     pub(crate) const fn qdisc_timer(direction: Direction) -> Self {

@@ -183,15 +183,37 @@ pub(crate) struct Baseline {
 /// The counters of a queue.
 pub(crate) struct Ledger {
     pub(crate) fates: Fates,
-    /// The time from a packet's arrival at the queue to the start of its first transmission.
-    pub(crate) delays: QueueDelays,
     pub(crate) offered: u64,
-    pub(crate) forwarded: u64,
-    pub(crate) forwarded_bytes: u64,
-    /// Sum of the delays of all forwarded packets, in nanoseconds. Unlike `delays`, it includes the warm-up.
-    pub(crate) delay_sum: u128,
+    pub(crate) forwarded: Forwarded,
     /// What no packet touches. The box keeps the counters of packets together.
     pub(crate) measured: Box<Measured>,
+}
+
+/// The packets whose transmission has begun.
+pub(crate) struct Forwarded {
+    /// The time from a packet's arrival at the queue to the start of its first transmission.
+    pub(crate) delays: QueueDelays,
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    /// Sum of the delays of all forwarded packets, in nanoseconds. Unlike `delays`, it includes the warm-up.
+    pub(crate) delay_sum: u128,
+}
+
+impl Forwarded {
+    fn new() -> Self {
+        Self { delays: QueueDelays::new(), packets: 0, bytes: 0, delay_sum: 0 }
+    }
+
+    /// Counts `packet` of `length` bytes, whose transmission begins. Returns how long it has waited.
+    #[inline]
+    pub(crate) fn count(&mut self, now: Instant, packet: &Packet, length: u32) -> Duration {
+        let delay = now.since(packet.arrival);
+        self.delays.record(delay);
+        self.delay_sum += u128::from(delay.as_nanos());
+        self.packets += 1;
+        self.bytes += u64::from(length);
+        delay
+    }
 }
 
 /// What a record reads beside the counters.
@@ -206,11 +228,8 @@ impl Ledger {
     pub(crate) fn new(fates: Fates, law: bool) -> Self {
         Self {
             fates,
-            delays: QueueDelays::new(),
             offered: 0,
-            forwarded: 0,
-            forwarded_bytes: 0,
-            delay_sum: 0,
+            forwarded: Forwarded::new(),
             measured: Box::new(Measured { baseline: Baseline::default(), series: QueueSeries::new(law) }),
         }
     }
@@ -245,8 +264,9 @@ pub(crate) trait Queue {
     fn counts(&self) -> Counts {
         let ledger = self.ledger();
         let queued = self.queued() + ledger.fates.merged;
-        let &Ledger { forwarded, forwarded_bytes, ref fates, .. } = ledger;
-        let (offered, dropped) = (ledger.offered + fates.copies, fates.drops.iter().sum());
+        let &Ledger { offered, ref forwarded, ref fates, .. } = ledger;
+        let (forwarded, forwarded_bytes) = (forwarded.packets, forwarded.bytes);
+        let (offered, dropped) = (offered + fates.copies, fates.drops.iter().sum());
         assert_eq!(
             offered,
             forwarded + dropped + queued,
@@ -262,8 +282,8 @@ pub(crate) trait Queue {
         if let Some(delays) = self.below_mut() {
             delays.reset();
         }
-        let Ledger { fates, delays, measured, .. } = self.ledger_mut();
-        delays.reset();
+        let Ledger { fates, forwarded, measured, .. } = self.ledger_mut();
+        forwarded.delays.reset();
         if let Some(shares) = fates.shares() {
             shares.begin_measuring(now, limits);
         }
@@ -292,7 +312,7 @@ pub(crate) trait Queue {
         if let (Some(shares), Some(limits)) = (ledger.fates.shares(), limits) {
             shares.end_interval(limits);
         }
-        series.end_interval((ledger.forwarded, ledger.delay_sum), waiting, pick.value);
+        series.end_interval((ledger.forwarded.packets, ledger.forwarded.delay_sum), waiting, pick.value);
         ledger.measured.series = series;
     }
 }

@@ -1,6 +1,7 @@
 //! The bottleneck of one direction: a queue discipline, the transmitter below it, and the pipes behind it.
 
 mod special;
+mod stream;
 
 pub(crate) use special::Below;
 
@@ -19,6 +20,9 @@ use goodqueue_qdisc::{Enqueued, Error, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Rate};
 use special::{Special, dequeue};
 use std::collections::VecDeque;
+
+/// The shortest time.
+const TICK: Duration = Duration::from_nanos(1);
 
 /// A period of time at one rate.
 struct Stretch {
@@ -42,22 +46,44 @@ pub(crate) struct Link {
     pub(crate) pipes: Pipes,
     parts: Parts,
     direction: Direction,
-    rate: Rate,
-    fixed: Fixed,
+    wire: Wire,
     /// What a link has beside a fixed rate and hosts behind it. Most links have nothing, and pay nothing for it.
     special: Option<Box<Special>>,
     /// The earlier periods, at other rates.
     past: Vec<Stretch>,
+    /// How much later than its end the link may handle the end of a transmission.
+    patience: Duration,
+}
+
+/// What a link transmits on.
+#[derive(Clone, Copy)]
+struct Wire {
+    rate: Rate,
+    fixed: Fixed,
     /// When the transmission ends, or [`Instant::MAX`] if there is none. Its packet is already in its pipe.
     ends: Instant,
     /// Whether the last transmission began when the one before it ended.
     is_streaming: bool,
-    /// How much later than `ends` the link may handle the end of the transmission.
-    patience: Duration,
     /// When the wire becomes free, or became free last.
-    wire_free: Instant,
-    /// The time that the wire is occupied from the beginning of the run to `wire_free`.
+    free: Instant,
+    /// The time that the wire is occupied from the beginning of the run to `free`.
     busy: Duration,
+}
+
+impl Wire {
+    fn new(rate: Rate, fixed: Fixed) -> Self {
+        let (ends, free, busy) = (Instant::MAX, Instant::ZERO, Duration::ZERO);
+        Self { rate, fixed, ends, is_streaming: false, free, busy }
+    }
+
+    /// Is occupied by a packet from `now` on, for `duration`.
+    #[inline]
+    fn carry(&mut self, now: Instant, duration: Duration) {
+        self.busy = self.busy + duration;
+        self.is_streaming = now == self.free;
+        self.free = now + duration;
+        self.ends = self.free;
+    }
 }
 
 /// The components of a link in the agenda.
@@ -108,15 +134,10 @@ impl Link {
             pipes,
             parts,
             direction,
-            rate,
-            fixed,
+            wire: Wire::new(rate, fixed),
             special,
             past: Vec::new(),
-            ends: Instant::MAX,
-            is_streaming: false,
             patience: Duration::ZERO,
-            wire_free: Instant::ZERO,
-            busy: Duration::ZERO,
         };
         link.plan_patience();
         link
@@ -133,20 +154,20 @@ impl Link {
     /// Plans again, because the link has an observer from now on.
     pub(crate) fn plan_for_observer(&mut self, agenda: &mut Agenda) {
         self.plan_patience();
-        agenda.set(self.parts.wire, self.ends);
+        agenda.set(self.parts.wire, self.wire.ends);
     }
 
     /// Offers `packet` to the queue. The caller must [settle](Self::settle) the link before. The caller does so
     /// before it makes the packet, which then need not be copied around that call. Returns the discipline's answer.
     #[inline]
     pub(crate) fn offer(&mut self, now: Instant, packet: Packet, agenda: &mut Agenda) -> Enqueued {
-        debug_assert!(self.ends > now || self.special.is_some(), "not settled"); // a gate, or a burst, takes no time
+        debug_assert!(self.wire.ends > now || self.special.is_some(), "not settled"); // a gate, or a burst, takes no time
         self.ledger.offered += 1;
         if let Some(watch) = &mut self.ledger.fates.watch {
             watch.offered(now, packet);
         }
         let answer = self.qdisc.enqueue(now, packet, &mut self.ledger.fates);
-        if self.ends == Instant::MAX {
+        if self.wire.ends == Instant::MAX {
             self.transmit(now, agenda);
         } else if let Some(Special { ring: Some(ring), cut, .. }) = self.special.as_deref_mut() {
             ring.fill(now, || dequeue(&mut self.qdisc, cut, now, &mut self.ledger.fates));
@@ -157,8 +178,8 @@ impl Link {
     /// Catches up with the transmissions that ended by `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Instant, agenda: &mut Agenda) {
-        while self.ends <= now {
-            self.transmit(self.ends, agenda);
+        while self.wire.ends <= now {
+            self.transmit(self.wire.ends, agenda);
         }
     }
 
@@ -167,15 +188,20 @@ impl Link {
     /// branch predictor foresees. Settling later would do an unpredictable number.
     #[inline]
     pub(crate) fn settle_stream(&mut self, now: Instant, agenda: &mut Agenda) {
-        if self.is_streaming {
+        if self.wire.is_streaming {
             self.settle(now, agenda);
         }
     }
 
+    /// Plans the end of the transmission, of which [`run`](Self::run) has told nobody.
+    pub(crate) fn plan_wire(&self, agenda: &mut Agenda) {
+        agenda.set(self.parts.wire, self.wire.ends + self.patience);
+    }
+
     /// Settles as [`settle`](Self::settle) does, for components that act before the wires at equal times.
     pub(crate) fn settle_before(&mut self, now: Instant, agenda: &mut Agenda) {
-        while self.ends < now {
-            self.transmit(self.ends, agenda);
+        while self.wire.ends < now {
+            self.transmit(self.wire.ends, agenda);
         }
     }
 
@@ -190,7 +216,7 @@ impl Link {
     /// Asks again a discipline that may hold packets back while the wire is free, after a change that may release
     /// them.
     fn resume(&mut self, now: Instant, agenda: &mut Agenda) {
-        if self.ends == Instant::MAX && self.qdisc.backlog().packets > 0 {
+        if self.wire.ends == Instant::MAX && self.qdisc.backlog().packets > 0 {
             self.transmit(now, agenda);
         }
         self.plan_timer(now, agenda);
@@ -217,8 +243,8 @@ impl Link {
         self.ledger.fates.at(now);
         self.qdisc.change(now, rate, line, &mut self.ledger.fates)?;
         if let Some(rate) = rate {
-            self.past.push(Stretch { until: now, rate: self.rate, busy: self.busy_until(now) });
-            (self.rate, self.fixed) = (rate, Fixed::new(rate));
+            self.past.push(Stretch { until: now, rate: self.wire.rate, busy: self.busy_until(now) });
+            (self.wire.rate, self.wire.fixed) = (rate, Fixed::new(rate));
         }
         if self.qdisc.is_tree() {
             // In Linux no change asks for a packet, and the watchdog stays.
@@ -239,7 +265,7 @@ impl Link {
     ) {
         self.pipes.change(from, to, keeps);
         self.plan_patience();
-        agenda.set(self.parts.wire, self.ends); // the old time may be too late for a shorter delay
+        agenda.set(self.parts.wire, self.wire.ends); // the old time may be too late for a shorter delay
     }
 
     /// Takes the next packet from the queue, puts it on the wire and so into its pipe.
@@ -252,11 +278,11 @@ impl Link {
         let sent = self.qdisc.dequeue(now, &mut self.ledger.fates);
         let Some(packet) = &sent else { return self.rest(now, agenda) };
         let length = packet.len();
-        let duration = self.fixed.occupy(length);
+        let duration = self.wire.fixed.occupy(length);
         self.begin(now, packet, length, duration);
-        agenda.set(self.parts.wire, self.ends + self.patience);
+        agenda.set(self.parts.wire, self.wire.ends + self.patience);
         let pipe = self.pipes.of(packet);
-        if let Some(time) = self.pipes.push(pipe, self.wire_free, packet) {
+        if let Some(time) = self.pipes.push(pipe, self.wire.free, packet) {
             agenda.set(Component::pipe(self.direction, pipe), time);
         }
     }
@@ -265,24 +291,17 @@ impl Link {
     /// twice. The caller also plans the end.
     #[inline(always)] // called at two places: with each packet of ordinary links, and of special ones
     fn begin(&mut self, now: Instant, packet: &Packet, length: u32, duration: Duration) {
-        let delay = now.since(packet.arrival);
-        self.ledger.delays.record(delay);
-        self.ledger.delay_sum += u128::from(delay.as_nanos());
+        let delay = self.ledger.forwarded.count(now, packet, length);
         if let Some(watch) = &mut self.ledger.fates.watch {
             watch.started(now, *packet, delay);
         }
-        self.ledger.forwarded += 1;
-        self.ledger.forwarded_bytes += u64::from(length);
-        self.busy = self.busy + duration;
-        self.is_streaming = now == self.wire_free;
-        self.wire_free = now + duration;
-        self.ends = self.wire_free;
+        self.wire.carry(now, duration);
     }
 
     /// Ends the transmission when the queue has returned no packet.
     #[inline(always)] // as `begin`: where ACKs go, most of them leave an empty queue
     fn rest(&mut self, now: Instant, agenda: &mut Agenda) {
-        self.ends = Instant::MAX;
+        self.wire.ends = Instant::MAX;
         agenda.set(self.parts.wire, Instant::MAX);
         if self.qdisc.backlog().packets > 0 {
             debug_assert!(!self.qdisc.is_work_conserving(), "it says that it holds nothing back");
@@ -315,7 +334,7 @@ impl Queue for Link {
         self.special.as_mut()?.ring.as_mut().map(|ring| &mut ring.delays)
     }
     fn busy_until(&self, now: Instant) -> Duration {
-        self.busy.saturating_sub(self.wire_free.since(now))
+        self.wire.busy.saturating_sub(self.wire.free.since(now))
     }
     /// Returns the occupied share of each period at one rate, weighted by the rate. For a varying rate, it is the
     /// share of the capacity that the bytes forwarded since then took.
@@ -323,17 +342,17 @@ impl Queue for Link {
         let baseline = &self.ledger.measured.baseline;
         let varying = self.special.as_ref().and_then(|special| special.transmitter.as_ref());
         if let Some(transmitter) = varying {
-            let bytes = self.ledger.forwarded_bytes - baseline.counts.forwarded_bytes;
+            let bytes = self.ledger.forwarded.bytes - baseline.counts.forwarded_bytes;
             let capacity = transmitter.capacity_bits(since, now);
             // A packet counts when its transmission begins, so the last one may exceed the capacity up to `now`.
             return if capacity > 0.0 { (800.0 * bytes as f64 / capacity).min(100.0) } else { 0.0 };
         }
-        let last = Stretch { until: now, rate: self.rate, busy: self.busy_until(now) };
+        let last = Stretch { until: now, rate: self.wire.rate, busy: self.busy_until(now) };
         let (mut since, mut before) = (since, baseline.busy);
         let (mut used, mut capacity) = (0.0, 0.0);
         for Stretch { until, rate, busy } in self.past.iter().chain([&last]) {
             if *until > since {
-                let weight = rate.as_bps() as f64 / self.rate.as_bps() as f64; // 1 if there was no other rate
+                let weight = rate.as_bps() as f64 / self.wire.rate.as_bps() as f64; // 1 if there was no other rate
                 used += weight * busy.saturating_sub(before).as_secs_f64();
                 capacity += weight * until.since(since).as_secs_f64();
                 (since, before) = (*until, *busy);

@@ -81,6 +81,12 @@ impl Packet {
         }
     }
 
+    /// Returns the place of a packet that has left the pipe of another part of the run, among those that left it at the
+    /// same time. The arrival stands for it (see `sim::part`).
+    pub(crate) fn place(&self) -> u32 {
+        self.arrival.as_nanos() as u32
+    }
+
     /// Returns the TCP segment in the packet, if there is one.
     #[must_use]
     pub fn segment(&self) -> Option<&Segment> {

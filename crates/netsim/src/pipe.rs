@@ -122,6 +122,20 @@ impl Pipes {
         was_empty.then_some(out)
     }
 
+    /// Returns the packets in the first pipe, with the times at which they come out. The ring has them in two pieces.
+    #[inline]
+    pub(crate) fn first(&self) -> [&[(Instant, Packet)]; 2] {
+        self.pipes.get(PipeId::FIRST).map_or([&[]; 2], |pipe| pipe.on_the_way.as_slices().into())
+    }
+
+    /// Removes the next `packets` packets of the first pipe. Returns when the packet behind them comes out, or
+    /// [`Instant::MAX`] if there is none.
+    pub(crate) fn take_first(&mut self, packets: usize) -> Instant {
+        let on_the_way = &mut self.pipes[PipeId::FIRST].on_the_way;
+        on_the_way.drain(..packets);
+        on_the_way.front().map_or(Instant::MAX, |next| next.0)
+    }
+
     /// Returns the number of pipes.
     #[cfg(feature = "threads")]
     pub(crate) fn count(&self) -> usize {

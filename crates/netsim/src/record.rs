@@ -11,7 +11,7 @@ mod parts;
 
 use crate::flow::{Flow, Source};
 use crate::ids::{FlowId, HopId};
-use crate::ledger::{Ledger, Queue};
+use crate::ledger::{Forwarded, Ledger, Queue};
 use crate::path::netem::WireCounts;
 use crate::probe::series::QueueSeries;
 use crate::receive::Card;
@@ -116,7 +116,7 @@ impl Simulation {
     }
 
     fn queue(&self, spec: &LinkSpec, queue: &dyn Queue, card: Option<&Card>) -> QueueRecord {
-        let Ledger { fates, delays, measured, .. } = queue.ledger();
+        let Ledger { fates, forwarded: Forwarded { delays, .. }, measured, .. } = queue.ledger();
         let (after, baseline) = (queue.counts(), &measured.baseline);
         let before = baseline.counts;
         let seconds = self.measured_s(Instant::ZERO, Instant::MAX);

@@ -10,6 +10,7 @@ mod complete;
 #[cfg(feature = "threads")]
 mod crew;
 mod flow_path;
+mod hearing;
 mod onward;
 pub(crate) mod outside;
 mod own_queue;
@@ -20,12 +21,11 @@ mod queues;
 pub(crate) mod row;
 #[cfg(feature = "threads")]
 mod shards;
-#[cfg_attr(feature = "threads", path = "sim/shelf/enabled.rs")]
-#[cfg_attr(not(feature = "threads"), path = "sim/shelf/disabled.rs")]
 mod shelf;
 #[cfg(feature = "threads")]
 pub(crate) mod threads;
 mod timers;
+mod windows;
 
 use crate::agenda::Agenda;
 use crate::component::{Actor, Component, Components};
@@ -80,7 +80,7 @@ pub struct Simulation {
     /// Packets from outside that have arrived, for their owner to take.
     arrivals: Vec<Arrival>,
     envelopes: Envelopes,
-    /// Where the hosts' packets wait, if another thread has the links.
+    /// Where the hosts' packets wait, if the links act later or on another thread.
     shelf: Option<Box<Shelf>>,
 }
 
@@ -100,7 +100,9 @@ struct ToLink<'a> {
 impl Wire for ToLink<'_> {
     #[inline(always)]
     fn prepare(&mut self) {
-        self.link.settle(self.now, self.agenda);
+        if self.place.is_none() {
+            self.link.settle(self.now, self.agenda);
+        }
     }
     #[inline(always)]
     fn put(&mut self, segment: Segment) {
@@ -233,7 +235,8 @@ impl Simulation {
     /// much happens until then. The time that is reached is [`elapsed`](Self::elapsed).
     pub fn advance_by(&mut self, elapsed: Duration, most: u64) {
         let until = self.at_most(elapsed);
-        for _ in 0..most {
+        let left = self.advance_in_windows(until, most);
+        for _ in 0..left {
             if !self.act_next(until) {
                 self.settle(until);
                 return;
@@ -309,7 +312,9 @@ impl Simulation {
         }
         let end = direction.receiver();
         let link = &mut self.links[LinkId::bottleneck(direction)];
-        link.settle_stream(self.now, &mut self.agenda);
+        if self.shelf.is_none() {
+            link.settle_stream(self.now, &mut self.agenda);
+        }
         let pipes = &mut link.pipes;
         // The packet stays in the pipe while it is read: copying it costs more than reading it.
         let Some(packet) = pipes.head(pipe) else { return };

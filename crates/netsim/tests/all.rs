@@ -33,3 +33,4 @@ mod trees;
 mod video;
 mod web_users;
 mod wifi;
+mod windows;

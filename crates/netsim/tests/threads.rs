@@ -197,6 +197,23 @@ fn what_cannot_be_cut_says_so() {
     assert!(on(&smallest(), 1, 1).is_err_and(|why| why.contains("no more were asked for")));
 }
 
+/// The hosts of one flow are most of the work of a run with one flow, and no two threads can share them.
+#[test]
+fn threads_are_worth_it_if_each_has_flows() {
+    let threads = |flows: usize, rate: &str, rtt: &str, cores: usize| {
+        let mut scenario = smallest();
+        scenario["bottleneck"]["rate"] = json!(rate);
+        scenario["path"]["rtt"] = json!(rtt);
+        scenario["duration"] = json!("100s");
+        scenario["traffic"] = json!([{"kind": "bulk", "count": flows}, {"kind": "ping", "count": 9}]);
+        simulation(&scenario).threads_worth(cores)
+    };
+    assert_eq!(threads(1, "100mbit", "50ms", 2), 1);
+    assert_eq!(threads(100, "1gbit", "20ms", 2), 2);
+    assert_eq!(threads(7, "1gbit", "20ms", 8), 3);
+    assert_eq!(threads(100, "10mbit", "20ms", 8), 1); // too little to do in a window
+}
+
 /// An empty stretch of a run takes no events, so it ends only with the run.
 #[test]
 fn a_run_stops_near_the_events_that_it_may_take() {

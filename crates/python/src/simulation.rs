@@ -58,7 +58,7 @@ impl Simulation {
             return Some("the run is cut already, or over");
         };
         let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = threads.unwrap_or_else(|| if run.is_worth_cutting() { cores() } else { 1 });
+        let threads = threads.unwrap_or_else(|| run.threads_worth(cores()));
         match py.detach(|| Threaded::cut(*run, threads)) {
             Ok(threaded) => {
                 self.state = State::Cut(Box::new(threaded));

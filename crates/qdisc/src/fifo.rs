@@ -71,6 +71,16 @@ impl<P: Packet> Fifo<P> {
         self.packets.push_front(packet);
     }
 
+    /// Removes the packet at the head. `send` sees it where it lies.
+    #[inline]
+    pub fn pop_to<R>(&mut self, send: impl FnOnce(&P) -> R) -> Option<R> {
+        let head = self.packets.front()?;
+        self.bytes -= u64::from(head.len());
+        let sent = send(head);
+        self.packets.pop_front();
+        Some(sent)
+    }
+
     /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<P> {

@@ -45,7 +45,7 @@ pub use kept::Look;
 pub use packet::Packet;
 pub use param::{Args, Error, Link, QdiscSpec};
 pub use qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc, Raw};
-pub use registry::AnyQdisc;
+pub use registry::{AnyQdisc, Visit};
 pub use signal::{Drop, Flipped, Mark, Owner};
 pub use tcp::TcpHeader;
 

@@ -156,6 +156,18 @@ pub trait Qdisc<P> {
     /// it shows the discipline that the link is idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
 
+    /// Does what [`Qdisc::dequeue`] does, and shows the packet to `send` where it lies. So a packet that is copied need
+    /// not be moved before.
+    #[inline]
+    fn dequeue_to<O: Owner<P>, R>(
+        &mut self,
+        now: Instant,
+        owner: &mut O,
+        send: impl FnOnce(&P) -> R,
+    ) -> Option<R> {
+        self.dequeue(now, owner).as_ref().map(send)
+    }
+
     /// Returns when [`Qdisc::on_timer`] is to be called next (PIE's update, ARED's adaptation). `None`: never.
     ///
     /// A discipline that shapes (`cake bandwidth`) may hold packets and still answer `None` to [`Qdisc::dequeue`].

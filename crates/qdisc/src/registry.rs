@@ -32,11 +32,33 @@ pub struct Live<Q> {
     link: Link,
 }
 
+/// What somebody does with a discipline whose type the compiler is to know.
+pub trait Visit<P> {
+    /// What comes of it.
+    type Answer;
+    /// Does it.
+    fn visit<Q: Qdisc<P>>(self, qdisc: &mut Q) -> Self::Answer;
+}
+
+/// A discipline that is visited as its own type.
+struct Hot<'a, Q>(&'a mut Q);
+
+impl<Q> Hot<'_, Q> {
+    #[inline]
+    fn welcome<P, V: Visit<P>>(self, visit: V) -> V::Answer
+    where
+        Q: Qdisc<P>,
+    {
+        visit.visit(self.0)
+    }
+}
+
 /// Takes `Name => type` lines, in the order in which `goodqueue list qdiscs` shows them. The lines after the semicolon
 /// hold a discipline of those before it. A line's attribute says which builds have the line. It stands before the
-/// variant and before each of its arms.
+/// variant and before each of its arms. A [`Visit`] is compiled once more for each line that is `Hot`: those are what
+/// most links have, because the loop of a link takes some kilobytes.
 macro_rules! qdiscs {
-    (<$P:ident> $($(#[$only:meta])? $variant:ident => $type:ty,)+ ;
+    (<$P:ident> $($(#[$only:meta])? $variant:ident $(: $hot:ident)? => $type:ty,)+ ;
         $($(#[$outer_only:meta])? $outer:ident => $outer_type:ty,)+) => {
         /// Any discipline of the registry, dispatched statically. Each discipline is boxed, so that an `AnyQdisc` is
         /// cheap to move.
@@ -91,6 +113,15 @@ macro_rules! qdiscs {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.link,)+
                     $($(#[$outer_only])? Self::$outer(outer) => outer.link(),)+
+                }
+            }
+
+            /// Lets `visit` see the discipline as its own type if its line is hot, and as this type otherwise.
+            #[inline]
+            pub fn visit<V: Visit<$P>>(&mut self, visit: V) -> V::Answer {
+                match self {
+                    $($(Self::$variant(live) => $hot(&mut live.qdisc).welcome(visit),)?)+
+                    other => visit.visit(other),
                 }
             }
 
@@ -232,15 +263,15 @@ fn dequeue_apart<P: Packet, O: Owner<P>>(
 }
 
 qdiscs! { <P>
-    Pfifo => aqm::Managed<P, sched::fifo::Pfifo>,
+    Pfifo: Hot => aqm::Managed<P, sched::fifo::Pfifo>,
     Bfifo => sched::fifo::Bfifo<P>,
     PfifoHeadDrop => aqm::Managed<P, sched::fifo::PfifoHeadDrop>,
     PfifoFast => sched::pfifo_fast::PfifoFast<P>,
     Prio => sched::prio::Prio<P>,
-    Codel => aqm::Managed<P, aqm::codel::Codel>,
+    Codel: Hot => aqm::Managed<P, aqm::codel::Codel>,
     Cobalt => aqm::Managed<P, aqm::cobalt::Cobalt>,
     Fq => sched::fq::Fq<P>,
-    FqCodel => sched::fq_codel::FqCodel<P>,
+    FqCodel: Hot => sched::fq_codel::FqCodel<P>,
     FqNocodel => sched::fq_nocodel::FqNocodel<P>,
     Cake => sched::cake::Cake<P>,
     #[cfg(feature = "complete")]

@@ -301,6 +301,50 @@ impl Connection {
         }
     }
 
+    /// Takes a segment from the wire, and puts on `wire` what is due then. Returns the sample of the RTT, if there is
+    /// one.
+    ///
+    /// Does what [`handle_segment`](Self::handle_segment) and [`transmit`](Self::transmit) do. Nearly all segments are
+    /// the next data for an end that sends nothing, or an ACK of new data without anything else. For these the code is
+    /// short: what the other segments need is in functions apart.
+    #[inline]
+    pub fn respond(&mut self, now: Instant, segment: &Segment, wire: &mut impl Wire) -> Option<Duration> {
+        if self.phase == Phase::Established && segment.is_plain() {
+            if segment.payload_len > 0 {
+                if self.sender.only_hears(segment) && self.receiver.is_usual(segment) {
+                    self.receiver.on_timestamp(segment);
+                    self.sender.hear(segment);
+                    self.receiver.on_next(now, segment, self.sender.rtt());
+                    if self.receiver.is_ack_due() {
+                        wire.prepare();
+                        wire.put(self.bare_ack(now));
+                    }
+                    return None;
+                }
+            } else if self.sender.expects(segment) && !self.receiver.tells_bytes() {
+                self.receiver.on_timestamp(segment);
+                let rtt = self.sender.on_expected_ack(now, segment);
+                self.receiver.on_bare(now, segment);
+                self.transmit(now, wire);
+                return rtt;
+            }
+        }
+        self.respond_unusually(now, segment, wire)
+    }
+
+    /// Does the same for any segment.
+    #[inline(never)] // out of the way of the segments that `respond` takes itself
+    fn respond_unusually(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        wire: &mut impl Wire,
+    ) -> Option<Duration> {
+        let rtt = self.handle_segment(now, segment).rtt;
+        self.transmit(now, wire);
+        rtt
+    }
+
     #[cold]
     fn transmit_unusual(&mut self, now: Instant, wire: &mut impl Wire) {
         while let Some(segment) = self.poll_transmit(now) {

@@ -174,24 +174,52 @@ impl Receiver {
         rtt: &RttEstimator,
         closed: bool,
     ) -> u32 {
-        self.told = None;
         if self.echo.concerns(segment) {
             self.on_ecn(segment);
         }
-        let len = segment.payload_len;
-        if u32::from(len) >= u32::from(self.mss) {
-            self.window.on_echo(timestamp(now), segment.tsecr);
+        if self.is_next(segment) {
+            return self.on_next(now, segment, rtt);
         }
+        self.hear(now, segment);
         if self.is_outdated(segment) {
             return self.refuse_outdated(segment);
         }
-        if segment.seq != self.nxt || self.is_unusual() || segment.flags.contains(Flags::FIN) {
-            return self.on_unusual_data(now, segment, rtt, closed);
-        }
-        self.take(now, segment, len.into(), rtt);
-        self.nxt += u32::from(len);
+        self.on_unusual_data(now, segment, rtt, closed)
+    }
+
+    /// Returns whether `segment` has the next data in order, and nothing is unusual.
+    #[inline]
+    fn is_next(&self, segment: &Segment) -> bool {
+        segment.seq == self.nxt
+            && !self.is_unusual()
+            && !segment.flags.contains(Flags::FIN)
+            && !self.is_outdated(segment)
+    }
+
+    /// Returns whether `segment` [is next](Self::is_next), and says nothing of ECN.
+    #[inline]
+    pub(crate) fn is_usual(&self, segment: &Segment) -> bool {
+        self.is_next(segment) && !self.echo.concerns(segment) && !self.echo.owes() && !self.echo.tells_bytes()
+    }
+
+    /// Takes a segment that [is next](Self::is_next). Returns its bytes.
+    #[inline]
+    pub(crate) fn on_next(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
+        self.hear(now, segment);
+        let len = u32::from(segment.payload_len);
+        self.take(now, segment, len, rtt);
+        self.nxt += len;
         self.answer(now, rtt);
-        u32::from(len)
+        len
+    }
+
+    /// Takes note of what any data says of the window and of the round trip.
+    #[inline]
+    fn hear(&mut self, now: Instant, segment: &Segment) {
+        self.told = None;
+        if u32::from(segment.payload_len) >= u32::from(self.mss) {
+            self.window.on_echo(timestamp(now), segment.tsecr);
+        }
     }
 
     /// Returns whether something is held out of order.

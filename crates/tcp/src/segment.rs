@@ -223,6 +223,12 @@ impl Segment {
             + self.flags.contains(Flags::FIN) as u32
     }
 
+    /// Returns whether the segment has no flags but ACK and PSH, and no options that only some segments have.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        (self.flags | Flags::PSH) == (Flags::ACK | Flags::PSH) && self.sack_len == 0
+    }
+
     /// Returns the SYN with `options`. A SYN has no SACK blocks, so the options stand in their place.
     #[must_use]
     pub fn with_syn_options(mut self, options: SynOptions) -> Self {

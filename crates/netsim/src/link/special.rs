@@ -70,20 +70,20 @@ impl Link {
             || !special.cut.is_empty();
         if start > now && waits {
             // Until `start` the link behaves as if the wire were occupied.
-            self.ends = start;
+            self.wire.ends = start;
             agenda.set(self.parts.wire, start);
         } else if let Some((packet, is_corrupted)) = self.pull(now, &mut special) {
             let length = packet.len();
             let duration = match &mut special.transmitter {
                 Some(transmitter) => transmitter.occupy(now, length),
-                None => self.fixed.occupy(length),
+                None => self.wire.fixed.occupy(length),
             };
             self.begin(now, &packet, length, duration);
-            let mut ends = self.ends + self.patience;
+            let mut ends = self.wire.ends + self.patience;
             let crossed =
-                special.transmitter.as_mut().map_or(Some(self.wire_free), |one| one.crosses(self.wire_free));
+                special.transmitter.as_mut().map_or(Some(self.wire.free), |one| one.crosses(self.wire.free));
             let (is_corrupted, arrives) =
-                (is_corrupted || crossed.is_none(), crossed.unwrap_or(self.wire_free));
+                (is_corrupted || crossed.is_none(), crossed.unwrap_or(self.wire.free));
             match self.pipes.of(&packet) {
                 _ if is_corrupted => self.ledger.fates.lost_behind(&packet),
                 PipeId::ONWARD => {
@@ -91,7 +91,7 @@ impl Link {
                         agenda.set(self.parts.onward, arrives);
                     }
                     // `take_onward` settles the link at this time in any case. So the end needs no plan of its own.
-                    if arrives == self.ends && self.parts.acts_as_one() {
+                    if arrives == self.wire.ends && self.parts.acts_as_one() {
                         ends = Instant::MAX;
                     }
                     special.onward.push_back((arrives, packet));

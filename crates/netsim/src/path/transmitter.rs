@@ -125,7 +125,7 @@ impl Transmitter {
 }
 
 /// A transmitter with one rate.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Fixed {
     rate: Rate,
     /// Length of the last packet in bytes, and its transmission time as quotient (ns) and remainder of a division by

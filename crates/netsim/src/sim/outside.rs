@@ -87,7 +87,7 @@ impl Simulation {
     pub fn glance(&self, direction: Direction) -> Glance {
         let queue = self.bottleneck(direction);
         let Counts { offered, forwarded, forwarded_bytes, dropped, marked, queued } = queue.counts();
-        let delay_sum_s = queue.ledger().delay_sum as f64 / 1e9;
+        let delay_sum_s = queue.ledger().forwarded.delay_sum as f64 / 1e9;
         Glance { offered, forwarded, forwarded_bytes, dropped, marked, queued, delay_sum_s }
     }
 

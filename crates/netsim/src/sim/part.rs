@@ -2,7 +2,7 @@
 
 use super::Simulation;
 use super::shards::Shards;
-use super::shelf::{Sent, Shelf};
+use super::shelf::{Parts, Sent, Shelf, Take as _};
 use super::threads::Reached;
 use crate::calendar::Entry;
 use crate::component::{Actor, Component};
@@ -31,6 +31,8 @@ pub(super) struct Links {
     pub(super) directions: &'static [Direction],
     /// What each shard has sent.
     pub(super) sent: Vec<Vec<Sent>>,
+    /// The same in one list, if there is one link.
+    merged: Vec<Packet>,
     /// What arrives at each shard.
     pub(super) arrivals: ByDirection<Vec<Vec<Arrival>>>,
     shards: Shards,
@@ -74,7 +76,10 @@ impl Part {
             Ties(vec![(Instant::MAX, 0); pipes].into())
         });
         let sent = vec![Vec::new(); shards.count()];
-        Self { run, role: Role::Links(Links { directions, sent, arrivals, shards, ties }) }
+        Self {
+            run,
+            role: Role::Links(Links { directions, sent, merged: Vec::new(), arrivals, shards, ties }),
+        }
     }
 
     /// Makes `run` the shard number `shard` of `shards`. Its links are in `parts` other parts.
@@ -82,7 +87,8 @@ impl Part {
         run.keep_flows(|flow| shards.of(flow) == shard);
         Direction::ALL.into_iter().for_each(|direction| run.silence(direction));
         run.components.of_row().for_each(|part| run.agenda.set(part, Instant::MAX));
-        run.shelf = Some(Shelf::new(parts));
+        let sent = vec![Vec::new(); parts];
+        run.shelf = Some(Box::new(Shelf::Parts(Parts { turn: Entry::FIRST, sent })));
         Self { run, role: Role::Hosts { arrivals: ByDirection::of(|_| Vec::new()) } }
     }
 
@@ -120,19 +126,18 @@ impl Simulation {
             }
             arrivals[direction].clear();
         }
-        let mut events = 0;
-        while let Some((time, component)) = self.agenda.next()
-            && time < until
-        {
-            self.now = time;
-            let place = self.place_of(component);
-            if let Some(shelf) = &mut self.shelf {
-                shelf.turn = shelf.turn.max(Entry::ranked(time, self.agenda.rank(component), place));
-            }
-            self.act(component);
-            events += 1;
+        self.hosts_act_before(until)
+    }
+
+    /// Notes on a shelf of parts that it is the turn of `component`.
+    pub(super) fn take_turn(&mut self, component: Component) {
+        if matches!(self.shelf.as_deref(), Some(Shelf::Own(_))) {
+            return;
         }
-        events
+        let place = self.place_of(component);
+        if let Some(Shelf::Parts(shelf)) = self.shelf.as_deref_mut() {
+            shelf.turn(Entry::ranked(self.now, self.agenda.rank(component), place));
+        }
     }
 
     /// Returns the place of the packet that `component` is about to deliver, among those that its pipe delivers now.
@@ -140,43 +145,18 @@ impl Simulation {
     fn place_of(&self, component: Component) -> u32 {
         let Actor::Pipe(direction, pipe) = self.components.actor(component) else { return 0 };
         let packet = self.links[LinkId::bottleneck(direction)].pipes.head(pipe);
-        packet.map_or(0, |packet| packet.arrival.as_nanos() as u32)
+        packet.map_or(0, Packet::place)
     }
 
     /// Lets the `links` act before `until`. They have what each shard of hosts sent until then, and get what reaches
     /// each of them. Returns the number of events.
     fn advance_links(&mut self, links: &mut Links, until: Instant) -> u64 {
-        let Links { directions, sent, arrivals, shards, ties } = links;
-        let mut queues: Vec<_> = sent.iter().map(|list| list.iter()).collect();
-        let mut heads: Vec<_> = queues.iter_mut().map(|queue| Head::of(queue.next())).collect();
-        let mut events = 0;
-        let (mut shard, mut others) = first_of(&heads);
-        loop {
-            // Hosts send bursts, so the next packet is often of the same shard.
-            if heads[shard].entry >= others {
-                (shard, others) = first_of(&heads);
-            }
-            let head = heads[shard].entry;
-            match self.agenda.next() {
-                Some((time, component)) if Entry::new(time, component) < head => {
-                    if time >= until {
-                        break;
-                    }
-                    self.now = time;
-                    self.act(component);
-                }
-                _ => {
-                    let Some(sent) = heads[shard].sent else { break };
-                    self.now = sent.packet.arrival;
-                    self.take_in(sent);
-                    heads[shard] = Head::of(queues[shard].next());
-                }
-            }
-            events += 1;
-        }
-        sent.iter_mut().for_each(Vec::clear);
-        let of_hops = self.row.iter_mut().flat_map(|row| row.links_mut());
-        self.links.iter_mut().chain(of_hops).for_each(|link| link.settle_before(until, &mut self.agenda));
+        let events = match (links.directions, &self.row) {
+            (&[direction], None) => self.advance_link(direction, links, until),
+            _ => self.advance_row(links, until),
+        };
+        links.sent.iter_mut().for_each(Vec::clear);
+        let Links { directions, arrivals, shards, ties, .. } = links;
         for &direction in *directions {
             let (arrivals, ties) = (&mut arrivals[direction], &mut ties[direction]);
             self.links[LinkId::bottleneck(direction)].pipes.drain(|pipe, time, packet| {
@@ -189,45 +169,90 @@ impl Simulation {
         events
     }
 
-    /// Takes a packet that a host has sent now, as on one thread.
+    /// Lets the link of `direction` act before `until`, as on one thread. Returns the number of packets that it took.
+    fn advance_link(&mut self, direction: Direction, links: &mut Links, until: Instant) -> u64 {
+        let Links { sent, merged, .. } = links;
+        merged.clear();
+        merge(sent, |sent| merged.push(sent.packet));
+        let (mut left, is_crowded) = (&merged[..], self.is_crowded());
+        loop {
+            let beat = self.metronome.next_time();
+            let to = until.min(beat);
+            let (before, rest) = left.split_at(left.partition_point(|packet| packet.arrival < to));
+            self.links[LinkId::bottleneck(direction)].run(before, to, is_crowded, &mut self.agenda);
+            if to == until {
+                return merged.len() as u64;
+            }
+            left = rest;
+            self.now = beat;
+            self.beat();
+        }
+    }
+
+    /// Lets everything between the hosts act before `until`. Returns the number of events.
+    fn advance_row(&mut self, links: &Links, until: Instant) -> u64 {
+        let mut events = 0;
+        merge(&links.sent, |sent| {
+            events += 1 + self.act_before(sent.entry());
+            self.now = sent.packet.arrival;
+            self.take_in(sent);
+        });
+        events += self.act_before(Entry::at(until, 0));
+        let of_hops = self.row.iter_mut().flat_map(|row| row.links_mut());
+        self.links.iter_mut().chain(of_hops).for_each(|link| link.settle_before(until, &mut self.agenda));
+        events
+    }
+
+    /// Lets all components act before the turn `entry`. Returns their number.
+    fn act_before(&mut self, entry: Entry) -> u64 {
+        let mut events = 0;
+        while let Some((time, component)) = self.agenda.next()
+            && Entry::new(time, component) < entry
+        {
+            self.now = time;
+            self.act(component);
+            events += 1;
+        }
+        events
+    }
+
+    /// Takes a packet that a host has sent now into a row, as on one thread.
     ///
     /// On one thread the link catches up once before all segments that a card cuts out of one packet, and here before
     /// each. Between them no transmission ends: at the highest rate a full segment takes more than a nanosecond.
     #[inline]
     fn take_in(&mut self, &Sent { direction, packet, .. }: &Sent) {
-        let id = match &self.row {
-            None => LinkId::bottleneck(direction),
-            Some(_) if packet.segment().is_none() => return self.offer(direction, packet),
-            Some(_) => self.flow_paths[packet.flow].first_link[direction],
-        };
-        let (link, agenda) = (&mut self.links[id], &mut self.agenda);
+        if packet.segment().is_none() {
+            return self.offer(direction, packet);
+        }
+        let first = self.flow_paths[packet.flow].first_link[direction];
+        let (link, agenda) = (&mut self.links[first], &mut self.agenda);
         link.settle(self.now, agenda);
         link.offer(self.now, packet, agenda);
     }
 }
 
-/// The next packet that a shard sent.
-struct Head<'a> {
-    entry: Entry,
-    sent: Option<&'a Sent>,
-}
-
-/// Returns the shard with the first packet, and the first packet of the other shards.
-fn first_of(heads: &[Head<'_>]) -> (usize, Entry) {
-    let (mut shard, mut first, mut others) = (0, Entry::NEVER, Entry::NEVER);
-    for (place, &Head { entry, .. }) in heads.iter().enumerate() {
-        if entry < first {
-            (shard, first, others) = (place, entry, first);
-        } else {
-            others = others.min(entry);
+/// Gives `take` what the shards have sent, in the order in which they would have sent it on one thread.
+fn merge(sent: &[Vec<Sent>], mut take: impl FnMut(&Sent)) {
+    let mut left: Vec<_> = sent.iter().map(|list| &list[..]).collect();
+    loop {
+        let (mut shard, mut first, mut others) = (0, Entry::NEVER, Entry::NEVER);
+        for (place, list) in left.iter().enumerate() {
+            let entry = list.first().map_or(Entry::NEVER, Sent::entry);
+            if entry < first {
+                (shard, first, others) = (place, entry, first);
+            } else {
+                others = others.min(entry);
+            }
         }
-    }
-    (shard, others)
-}
-
-impl<'a> Head<'a> {
-    fn of(sent: Option<&'a Sent>) -> Self {
-        let entry = sent.map_or(Entry::NEVER, |sent| Entry::at(sent.packet.arrival, sent.turn));
-        Self { entry, sent }
+        let Some(list) = left.get_mut(shard).filter(|list| !list.is_empty()) else { return };
+        // Hosts send bursts, so the next packets are often of the same shard.
+        while let Some((sent, rest)) = list.split_first() {
+            take(sent);
+            *list = rest;
+            if rest.first().is_none_or(|next| next.entry() >= others) {
+                break;
+            }
+        }
     }
 }

@@ -17,9 +17,10 @@ use super::complete::Cards;
 use super::crew::Crew;
 use super::part::{Part, Role};
 use super::shards::Shards;
-use crate::flow::{Flow, Source};
+use super::shelf::Shelf;
+use crate::flow::Source;
 use crate::ids::LinkId;
-use crate::scenario::{Line, Scenario};
+use crate::scenario::Scenario;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 use std::mem::swap;
@@ -36,6 +37,10 @@ const LONG: f64 = 1e6;
 /// The threads have work in a window if the links can forward more full frames than this in it. A frame takes about
 /// half a microsecond, and to meet at the end of a window takes some.
 const BUSY: f64 = 100.0;
+
+/// Each thread has at least this number of TCP flows. The hosts of a flow cannot be shared out, and are most of the
+/// work.
+const FLOWS: usize = 2;
 
 /// The shortest way from a link to its host at which a run is cut. With shorter windows the threads wait for each
 /// other longer than they work.
@@ -182,7 +187,7 @@ fn exchange(parts: &[Mutex<Part>], links: usize) {
         let Role::Links(links) = &mut part.role else { continue };
         for (number, shard) in shards.iter_mut().enumerate() {
             let Part { run, role, .. } = &mut **shard;
-            if let (Some(shelf), Role::Hosts { arrivals }) = (&mut run.shelf, role) {
+            if let (Some(Shelf::Parts(shelf)), Role::Hosts { arrivals }) = (run.shelf.as_deref_mut(), role) {
                 swap(&mut links.sent[number], &mut shelf.sent[place]);
                 for &direction in links.directions {
                     swap(&mut links.arrivals[direction][number], &mut arrivals[direction]);
@@ -226,46 +231,30 @@ fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation, flows: &Shard
 }
 
 impl Simulation {
-    /// Returns whether to cut a run if nobody says on how many threads it runs: it is long, and in each of its windows
-    /// the threads have work. Rows and cells gain too little for that: one part has everything between the hosts.
+    /// Returns on how many of `cores` threads to run if nobody says it. Several are worth it if the run is long, each
+    /// thread has flows, and in each window the threads have work. Rows and cells gain too little for that: one part
+    /// has everything between the hosts.
     #[must_use]
-    pub fn is_worth_cutting(&self) -> bool {
+    pub fn threads_worth(&self, cores: usize) -> usize {
         let rates = Direction::ALL.map(|direction| self.scenario.link(direction).rate.0.as_bps());
         let packets =
             |time: Duration| rates.iter().sum::<u64>() as f64 * time.as_secs_f64() / FULL_FRAME_BITS;
-        self.row.is_none() && packets(self.duration()) > LONG && packets(self.least_delay() / 2) > BUSY
-    }
-
-    /// Returns the shortest time from a link to a host.
-    fn least_delay(&self) -> Duration {
-        let [down, up] = Direction::ALL.map(|way| self.links[LinkId::bottleneck(way)].pipes.shortest());
-        down.min(up)
+        let is_worth =
+            self.row.is_none() && packets(self.duration()) > LONG && packets(self.least_delay() / 2) > BUSY;
+        let flows = self.flows.iter().filter(|flow| flow.kind.is_tcp()).count();
+        if is_worth { cores.min(flows / FLOWS).max(1) } else { 1 }
     }
 
     /// Returns why the run stays on one thread, or `None` if it can be cut.
     fn uncut(&self, threads: usize) -> Option<Uncut> {
-        let is_own = |flow: &Flow| match &flow.source {
-            Source::Bulk(cc) => cc.own.is_some(),
-            Source::App(app) => app.cc().own.is_some(),
-            Source::Isochronous(_) | Source::Outside { .. } => false,
-        };
-        let is_outside = |flow: &Flow| matches!(&flow.source, Source::Outside { .. });
         let has_own_queue = self.row.as_ref().is_some_and(|row| row.have_own_queues());
-        let bottlenecks = Direction::ALL.map(|direction| self.scenario.link(direction));
-        let hops = self.scenario.hops.list.iter().filter_map(|hop| hop.link.as_ref());
-        let has_foreign =
-            bottlenecks.into_iter().chain(hops).any(|link| matches!(link.line, Line::Foreign(_)));
         let rules = [
             (threads < 2, "no more were asked for"),
             (has_own_queue, "a host has a queue of its own"),
             (Cards::are_in(&self.scenario), "a card receives"),
-            (has_foreign, "a discipline is written in Python"),
-            (self.flows.iter().any(is_own), "a congestion control is written in Python"),
-            (self.flows.iter().any(is_outside), "a flow's endpoints are another program's"),
-            (self.autorate.is_some(), "a program sets the rates"),
             (self.scenario.change.iter().any(|change| change.rtt.is_some()), "the base RTT changes"),
             (self.least_delay() < SHORTEST, "the base RTT is near 0"),
         ];
-        rules.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why)
+        rules.into_iter().find(|(holds, _)| *holds).map(|(_, why)| why).or_else(|| self.why_at_once())
     }
 }

@@ -83,12 +83,8 @@ impl Senders {
     pub(super) fn start(&mut self, now: Instant, node: usize, category: Category) {
         let Self { nodes, ledger, below, .. } = self;
         nodes[node].start(category, |Queued { packet, since, .. }| {
-            let delay = now.since(packet.arrival);
-            ledger.delays.record(delay);
+            let delay = ledger.forwarded.count(now, &packet, packet.len());
             below.record(now.since(since));
-            ledger.delay_sum += u128::from(delay.as_nanos());
-            ledger.forwarded += 1;
-            ledger.forwarded_bytes += u64::from(packet.len());
             if let Some(watch) = &mut ledger.fates.watch {
                 watch.started(now, packet, delay);
             }

@@ -246,6 +246,21 @@ impl Aqm for Codel {
         }
     }
 
+    #[inline]
+    fn dequeue_to<P: Packet, O: Owner<P>, R>(
+        &mut self,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+        send: impl FnOnce(&P) -> R,
+    ) -> Option<R> {
+        match self.vars.judge(&self.params, now, queue.head(), queue.bytes()) {
+            Verdict::Empty => None,
+            Verdict::Passes { .. } => queue.pop_to(send),
+            Verdict::Acts { drop } => self.act(drop, now, queue, owner).as_ref().map(send),
+        }
+    }
+
     fn probe(&self, probe: &mut dyn Probe) {
         self.vars.probe(probe);
     }

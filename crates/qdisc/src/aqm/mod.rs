@@ -92,6 +92,18 @@ pub trait Aqm: Sized {
         queue.pop()
     }
 
+    /// Takes the packet to send next, as [`Qdisc::dequeue_to`] does.
+    #[inline]
+    fn dequeue_to<P: Packet, O: Owner<P>, R>(
+        &mut self,
+        now: Instant,
+        queue: &mut Fifo<P>,
+        owner: &mut O,
+        send: impl FnOnce(&P) -> R,
+    ) -> Option<R> {
+        self.dequeue(now, queue, owner).as_ref().map(send)
+    }
+
     /// Takes the head packet because the limit became smaller. The law does not judge the packet.
     fn evict<P: Packet>(&mut self, queue: &mut Fifo<P>) -> Option<P> {
         queue.pop()
@@ -224,6 +236,16 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         self.law.dequeue(now, &mut self.queue, owner)
+    }
+
+    #[inline]
+    fn dequeue_to<O: Owner<P>, R>(
+        &mut self,
+        now: Instant,
+        owner: &mut O,
+        send: impl FnOnce(&P) -> R,
+    ) -> Option<R> {
+        self.law.dequeue_to(now, &mut self.queue, owner, send)
     }
 
     fn next_timer(&self) -> Option<Instant> {

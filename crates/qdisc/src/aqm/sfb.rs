@@ -233,7 +233,7 @@ impl Aqm for Sfb {
         self.admit(now, packet, number, (queue, owner))
     }
 
-    /// The minor number takes the place of the flow's hash (`sfb_classify`). Above the limit no filter is asked.
+    /// Puts the minor number in the place of the flow's hash (`sfb_classify`). Above the limit no filter is asked.
     #[cfg(feature = "complete")]
     fn enqueue_into<P: Packet, O: Owner<P>>(
         &mut self,

@@ -307,12 +307,29 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// Sends the oldest packet, which has `len` bytes, of the flow whose turn it is.
     #[inline]
     pub(crate) fn send(&mut self, bucket: u32, len: u32) -> Option<P> {
+        self.charge_head(bucket, len)?;
+        self.packets.pop(&mut self.flows[bucket as usize].queue)
+    }
+
+    /// Sends as [`send`](Self::send) does. `send` sees the packet where it lies.
+    #[inline]
+    pub(crate) fn send_to<R>(&mut self, bucket: u32, len: u32, send: impl FnOnce(&P) -> R) -> Option<R> {
+        self.charge_head(bucket, len)?;
+        let queue = &mut self.flows[bucket as usize].queue;
+        let sent = send(self.packets.head(*queue)?);
+        self.packets.pop(queue);
+        Some(sent)
+    }
+
+    /// Charges the flow whose turn it is for its oldest packet, which has `len` bytes and leaves now.
+    #[inline]
+    fn charge_head(&mut self, bucket: u32, len: u32) -> Option<()> {
         let flow = &mut self.flows[bucket as usize];
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);
         flow.bytes -= u64::from(len);
         self.totals.remove(self.packets.head(flow.queue)?, len);
         self.fattest.update(bucket, flow.bytes);
-        self.packets.pop(&mut flow.queue)
+        Some(())
     }
 
     /// Notes that the flow whose turn it was sends the last packet that was pulled from it.

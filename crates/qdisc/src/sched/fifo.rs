@@ -55,6 +55,17 @@ impl Aqm for Pfifo {
         owner.dropped(packet, Drop::Overlimit);
         Enqueued::Dropped
     }
+
+    #[inline]
+    fn dequeue_to<P: Packet, O: Owner<P>, R>(
+        &mut self,
+        _now: Instant,
+        queue: &mut Fifo<P>,
+        _owner: &mut O,
+        send: impl FnOnce(&P) -> R,
+    ) -> Option<R> {
+        queue.pop_to(send)
+    }
 }
 
 pub(super) const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "most bytes that the queue holds")

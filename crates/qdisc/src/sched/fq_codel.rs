@@ -84,6 +84,14 @@ pub struct FqCodel<P> {
     drop_overmemory: u64,
 }
 
+/// The packet that leaves next.
+enum Next<P> {
+    /// The oldest one of this flow.
+    Head { bucket: u32, len: u32 },
+    /// One that the law has taken out.
+    Taken(P),
+}
+
 /// The settings that may change.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
@@ -185,21 +193,22 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
 
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        loop {
-            let bucket = self.flows.next_flow()?;
-            let (vars, mut queue) = self.flows.split(bucket);
-            match vars.judge(&self.settings.params, now, queue.head(), queue.totals().backlog.bytes) {
-                Verdict::Passes { len } => return self.flows.send(bucket, len),
-                Verdict::Empty => {}
-                Verdict::Acts { drop } => {
-                    let packet = vars.act::<Linux, _, _>(drop, &self.settings.params, now, &mut queue, owner);
-                    if packet.is_some() {
-                        self.flows.charge(bucket);
-                        return packet;
-                    }
-                }
-            }
-            self.flows.retire(bucket);
+        match self.next(now, owner)? {
+            Next::Head { bucket, len } => self.flows.send(bucket, len),
+            Next::Taken(packet) => Some(packet),
+        }
+    }
+
+    #[inline]
+    fn dequeue_to<O: Owner<P>, R>(
+        &mut self,
+        now: Instant,
+        owner: &mut O,
+        send: impl FnOnce(&P) -> R,
+    ) -> Option<R> {
+        match self.next(now, owner)? {
+            Next::Head { bucket, len } => self.flows.send_to(bucket, len, send),
+            Next::Taken(packet) => Some(send(&packet)),
         }
     }
 
@@ -246,6 +255,27 @@ impl<P: Packet> FqCodel<P> {
         self.flows.push(bucket, packet);
         let Some(why) = self.excess() else { return Enqueued::Success };
         if self.overflow(why, owner) == bucket { Enqueued::Congestion } else { Enqueued::Success }
+    }
+
+    /// Returns the packet that the law lets leave next.
+    #[inline]
+    fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Next<P>> {
+        loop {
+            let bucket = self.flows.next_flow()?;
+            let (vars, mut queue) = self.flows.split(bucket);
+            match vars.judge(&self.settings.params, now, queue.head(), queue.totals().backlog.bytes) {
+                Verdict::Passes { len } => return Some(Next::Head { bucket, len }),
+                Verdict::Empty => {}
+                Verdict::Acts { drop } => {
+                    let packet = vars.act::<Linux, _, _>(drop, &self.settings.params, now, &mut queue, owner);
+                    if let Some(packet) = packet {
+                        self.flows.charge(bucket);
+                        return Some(Next::Taken(packet));
+                    }
+                }
+            }
+            self.flows.retire(bucket);
+        }
     }
 
     /// Returns why packets must be dropped. `None`: none must.

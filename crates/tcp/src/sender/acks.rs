@@ -22,6 +22,9 @@ impl Sender {
         segment: &Segment,
         is_newer: bool,
     ) -> Option<Duration> {
+        if FAST && self.expects(segment) {
+            return self.on_expected_ack(now, segment);
+        }
         let (ack, una) = (segment.ack, self.board.una());
         let advances = ack > una;
         self.held_back = false;
@@ -32,9 +35,6 @@ impl Sender {
         if ack >= una {
             self.take_window(segment, advances);
         }
-        if FAST && advances && self.is_expected(segment) {
-            return self.on_expected_ack(now, segment);
-        }
         if !advances && segment.blocks() == 0 && !self.feedback.is_news(segment.flags, 0) {
             if (!self.is_dormant && self.recovery.tail.is_pending()) || self.timer.wait() == Wait::Window {
                 self.on_plain_ack(now, ack, segment.seq_len() == 0 && window == self.peer_window);
@@ -44,20 +44,43 @@ impl Sender {
         self.on_unexpected_ack(now, segment, advances, is_newer)
     }
 
-    /// Returns whether an ACK of new data may take the fast path: nothing is unusual, in the sender or in the ACK.
+    /// Returns whether `segment` acknowledges new data and may take the fast path: nothing is unusual, in the sender or
+    /// in the ACK.
     #[inline]
-    fn is_expected(&self, segment: &Segment) -> bool {
-        self.state() == CongestionState::Open
+    pub(crate) fn expects(&self, segment: &Segment) -> bool {
+        segment.ack > self.board.una()
+            && segment.ack <= self.board.nxt()
+            && self.state() == CongestionState::Open
             && segment.blocks() == 0
             && self.board.is_plain()
             && !self.recovery.tail.is_pending()
             && !self.feedback.may_be_news(segment.flags)
     }
 
-    /// Takes an ACK that [is expected](Self::is_expected). The effect is that of
+    /// Returns whether this end has nothing to send, and `segment`, which has no blocks and no bits of ECN, tells it
+    /// nothing but the peer's window.
+    #[inline]
+    pub(crate) fn only_hears(&self, segment: &Segment) -> bool {
+        self.is_dormant
+            && segment.ack == self.board.una()
+            && self.timer.wait() != Wait::Window
+            && !self.feedback.is_news(segment.flags, 0)
+    }
+
+    /// Takes a segment of which this end [only hears](Self::only_hears). The effect is that of
+    /// [`on_ack`](Self::on_ack).
+    #[inline]
+    pub(crate) fn hear(&mut self, segment: &Segment) {
+        self.held_back = false;
+        self.take_window(segment, false);
+    }
+
+    /// Takes an ACK that this end [expects](Self::expects). The effect is that of
     /// [`on_unexpected_ack`](Self::on_unexpected_ack).
     #[inline]
-    fn on_expected_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+    pub(crate) fn on_expected_ack(&mut self, now: Instant, segment: &Segment) -> Option<Duration> {
+        self.held_back = false;
+        self.take_window(segment, true);
         let (ack, una, prior_in_flight) = (segment.ack, self.board.una(), self.board.packets_out());
         let Some((segments, first, last)) = self.board.acknowledge_plain(now, ack) else {
             return self.on_unexpected_ack(now, segment, true, false); // only accurate feedback asks for `is_newer`

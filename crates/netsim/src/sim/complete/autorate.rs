@@ -168,7 +168,7 @@ impl Simulation {
             link.settle_before(self.now, &mut self.agenda);
         }
         let links = &self.links;
-        let sent = ByDirection::of(|direction| links[LinkId::bottleneck(direction)].ledger.forwarded_bytes);
+        let sent = ByDirection::of(|direction| links[LinkId::bottleneck(direction)].ledger.forwarded.bytes);
         let rates = controller.take(self.now, flow, rtt, sent);
         for direction in Direction::ALL {
             let Some(rate) = rates[direction] else { continue };

@@ -1,0 +1,158 @@
+//! The loop of hosts in a window, for the segments of bulk transfers. They are nearly all that happens at most hosts.
+
+use super::Simulation;
+use super::flow_path::FlowPath;
+use super::shelf::{Shelf, Take};
+use crate::agenda::Agenda;
+use crate::calendar::Entry;
+use crate::component::{Component, Components};
+use crate::ids::{FlowId, LinkId, Number, PipeId};
+use crate::link::Link;
+use crate::lists::{List, PerFlow};
+use crate::packet::{Body, Packet};
+use crate::sockets::Bulk;
+use goodqueue_hosts::direction::Direction;
+use goodqueue_tcp::{Segment, Wire};
+use goodqueue_units::{Instant, processor::prefetch};
+
+/// What is in a pipe, with the time at which it comes out.
+type OnTheWay<'a> = &'a [(Instant, Packet)];
+
+/// What hosts need to hear a segment.
+struct Hosts<'a, T> {
+    flow_paths: &'a mut PerFlow<FlowPath>,
+    bulk: &'a mut PerFlow<Bulk>,
+    agenda: &'a mut Agenda,
+    components: Components,
+    sent: &'a mut T,
+}
+
+/// Where a connection's segments wait for the link.
+struct Outbox<'a, T> {
+    now: Instant,
+    direction: Direction,
+    flow: FlowId,
+    hash: u32,
+    dscp: u8,
+    offered: &'a mut u64,
+    sent: &'a mut T,
+}
+
+impl<T: Take> Wire for Outbox<'_, T> {
+    #[inline(always)] // as for `ToLink`
+    fn prepare(&mut self) {}
+    #[inline(always)]
+    fn put(&mut self, segment: Segment) {
+        let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
+        *self.offered += 1;
+        let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
+        self.sent.take(self.direction, packet);
+    }
+}
+
+impl Simulation {
+    /// Lets hosts hear the segments that come out of the first pipes before `until`, up to the first one that is not of
+    /// a bulk transfer, and as long as nothing else happens at hosts. Returns their number.
+    pub(super) fn hear_before(&mut self, until: Instant) -> u64 {
+        let is_crowded = self.is_crowded();
+        let Self { links, flow_paths, sockets, agenda, components, shelf, .. } = self;
+        let (bulk, components) = (&mut sockets.bulk, *components);
+        match shelf.as_deref_mut() {
+            None => 0,
+            Some(Shelf::Own(sent)) => {
+                Hosts { flow_paths, bulk, agenda, components, sent }.hear_before(until, links, is_crowded)
+            }
+            #[cfg(feature = "threads")]
+            Some(Shelf::Parts(sent)) => {
+                Hosts { flow_paths, bulk, agenda, components, sent }.hear_before(until, links, is_crowded)
+            }
+        }
+    }
+}
+
+/// Returns when the first of these packets comes out.
+#[inline]
+fn time_of(pipe: OnTheWay<'_>) -> Instant {
+    pipe.first().map_or(Instant::MAX, |(time, _)| *time)
+}
+
+impl<T: Take> Hosts<'_, T> {
+    /// Does what [`Simulation::hear_before`] does, with the pipes behind `links`.
+    #[inline(never)]
+    fn hear_before(&mut self, until: Instant, links: &mut List<LinkId, Link>, is_crowded: bool) -> u64 {
+        let [[mut down, down_later], [mut up, up_later]] =
+            Direction::ALL.map(|direction| links[LinkId::bottleneck(direction)].pipes.first());
+        let until = until.min(time_of(down_later)).min(time_of(up_later)); // the next call takes these
+        let before = (down.len(), up.len());
+        loop {
+            let (at_user, at_server) = (time_of(down), time_of(up));
+            if at_user.min(at_server) >= self.agenda.calm_until().min(until) {
+                break;
+            }
+            let is_down = at_user <= at_server; // at equal times the pipe down is first
+            let (direction, pipe) =
+                if is_down { (Direction::Down, &mut down) } else { (Direction::Up, &mut up) };
+            let Some(((now, packet), behind)) = pipe.split_first() else { break };
+            if is_crowded {
+                self.look_ahead(direction, behind);
+            }
+            if !self.hears(*now, direction, packet) {
+                break;
+            }
+            *pipe = behind;
+        }
+        let (heard_down, heard_up) = (before.0 - down.len(), before.1 - up.len());
+        for (direction, heard) in [(Direction::Down, heard_down), (Direction::Up, heard_up)] {
+            if heard > 0 {
+                let next = links[LinkId::bottleneck(direction)].pipes.take_first(heard);
+                self.agenda.set(Component::pipe(direction, PipeId::FIRST), next);
+            }
+        }
+        (heard_down + heard_up) as u64
+    }
+
+    /// Prefetches what the packets `behind` the next one are going to touch, as
+    /// [`Simulation::look_ahead`] does.
+    #[inline]
+    fn look_ahead(&self, direction: Direction, behind: OnTheWay<'_>) {
+        let end = direction.receiver();
+        if let Some((_, packet)) = behind.get(1) {
+            let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
+            prefetch(&self.flow_paths[packet.flow]);
+            self.bulk[packet.flow].prefetch(end, sends);
+        }
+        if let Some((_, packet)) = behind.first() {
+            self.bulk[packet.flow].ends[end].prefetch_oldest();
+        }
+    }
+
+    /// Takes `packet`, and what it answers, if it is a segment of a bulk transfer. Returns whether it is.
+    #[inline(always)] // for the processor: one loop of its own, without a call per packet
+    fn hears(&mut self, now: Instant, direction: Direction, packet: &Packet) -> bool {
+        let (end, flow) = (direction.receiver(), packet.flow);
+        let path = &mut self.flow_paths[flow];
+        let Body::Tcp(segment) = &packet.body else { return false };
+        if !path.is_bulk {
+            return false;
+        }
+        let (back, bulk) = (end.sends(), &mut self.bulk[flow]);
+        let connection = &mut bulk.ends[end];
+        let (hash, dscp, offered) = (path.hash[back], path.dscp, &mut path.offered[back]);
+        let component = Component::pipe(direction, PipeId::FIRST).index() as u32;
+        self.sent.turn(Entry::ranked(now, component, packet.place()));
+        let mut outbox = Outbox { now, direction: back, flow, hash, dscp, offered, sent: &mut *self.sent };
+        let rtt = connection.respond(now, segment, &mut outbox);
+        if let Some(rtt) = rtt
+            && direction != path.direction
+        {
+            bulk.rtt.record(rtt);
+        }
+        // As in `pump`: a timer is only moved to an earlier time.
+        let deadline = connection.poll_timeout().unwrap_or(Instant::MAX);
+        if deadline < path.timers[end] {
+            path.timers[end] = deadline;
+            self.agenda.set(self.components.flow(flow, path.timer_of(end)), deadline);
+        }
+        true
+    }
+}
