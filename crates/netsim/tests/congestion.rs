@@ -89,19 +89,23 @@ fn scalable_senders_alone_wait_about_a_millisecond_in_dualpi2() {
     }
 }
 
-/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. Here "roughly" is
+/// RFC 9332, sections 2.1 and 2.5: the coupling gives flows of both kinds roughly equal rates. For DCTCP "roughly" is
 /// within a factor of two: k = 2 stands for 1.4 to 1.9 in appendix C. Also the classic flow's RTT is longer by the
-/// target of 15 ms, which matters for a sender whose rate depends on the RTT, as DCTCP's does.
+/// target of 15 ms, which matters for a sender whose rate depends on the RTT. Prague's share is larger: the L4S team
+/// measured 2.2 and 2.7 times CUBIC's rate at 100 Mbit/s and 20 ms, and 1.8 to 2.6 beside a little UDP
+/// (studies/l4steam2020).
 #[test]
-fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little() {
-    for (cc, qdisc) in
-        [("dctcp", "dualpi2 any_ect"), ("prague", "dualpi2"), ("prague", "dualpi2 variant rfc9332")]
-    {
+fn scalable_senders_and_cubic_share_dualpi2_as_measured_and_l4s_waits_little() {
+    for (cc, rate, qdisc, ratios) in [
+        ("dctcp", "40mbit", "dualpi2 any_ect", 0.5..2.0),
+        ("prague", "100mbit", "dualpi2", 1.8..2.8),
+        ("prague", "100mbit", "dualpi2 variant rfc9332", 1.8..3.0),
+    ] {
         let traffic = json!([
             {"kind": "bulk", "name": "l4s", "cc": cc},
             {"kind": "bulk", "name": "classic", "cc": "cubic", "start": "1s"},
         ]);
-        let record = run("40mbit", "20ms", qdisc, 120, &traffic);
+        let record = run(rate, "20ms", qdisc, 120, &traffic);
         let (l4s, classic) = (&record.flows[0], &record.flows[1]);
         let ratio = l4s.goodput_mbps / classic.goodput_mbps;
         let waits = [l4s, classic].map(|flow| flow.rtt_ms.unwrap().mean - 20.0);
@@ -109,7 +113,7 @@ fn scalable_senders_and_cubic_share_dualpi2_about_equally_and_l4s_waits_little()
             "{cc:7} {qdisc:24} {:.2} and {:.2} Mbit/s, RTT + {:.2} and + {:.2} ms",
             l4s.goodput_mbps, classic.goodput_mbps, waits[0], waits[1]
         );
-        assert!((0.5..2.0).contains(&ratio), "{cc} in {qdisc}: {ratio}");
+        assert!(ratios.contains(&ratio), "{cc} in {qdisc}: {ratio}");
         // Queueing in both directions, with the transmission of 0.3 ms and that of the ACKs.
         assert!(waits[0] < 2.0, "{cc} in {qdisc}: {:?}", l4s.rtt_ms);
         assert!(l4s.loss_percent.unwrap() < 0.01, "{cc} in {qdisc}: {:?}", l4s.loss_percent);
