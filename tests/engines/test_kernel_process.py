@@ -297,10 +297,10 @@ def test_a_machine_that_fails_says_why_in_one_line(system: image.Image, tmp_path
 
 def test_runs_at_once_have_different_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {1001, 1002})
-    with process._core() as first, process._core() as second, process._core() as third:
+    with process.core() as first, process.core() as second, process.core() as third:
         assert (first, second) == (1001, 1002)
         assert third in (1001, 1002), "more runs than cores share them"
-    with process._core() as again:
+    with process.core() as again:
         assert again == 1001, "a core that a run has left"
 
 

@@ -719,7 +719,7 @@ def test_empty_files_and_strange_bytes(mine: Path, goodqueue: Command, content: 
         (["nosuch2014"], 'STUDY: found "nosuch2014"; '),
         (
             ["schwardman2014"],
-            'did you mean "schwardmann2014"? accepted: hoiland2015, hoiland2017, khademi2013, le2003, nichols2012',
+            'did you mean "schwardmann2014"? accepted: hoiland2015, hoiland2017, khademi2013, l4steam2020, le2003',
         ),
         (["."], ".: holds no study.toml; accepted: a study's folder"),
         (["schwardmann2014", "--only", "table9"], '--only: found "table9"; did you mean "table2"? accepted: table1a'),

@@ -76,7 +76,7 @@ impl Wire {
         Self { rate, fixed, ends, is_streaming: false, free, busy }
     }
 
-    /// Is occupied by a packet from `now` on, for `duration`.
+    /// Begins to carry a packet at `now`, for `duration`.
     #[inline]
     fn carry(&mut self, now: Instant, duration: Duration) {
         self.busy = self.busy + duration;

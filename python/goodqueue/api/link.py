@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from goodqueue.api import asking, showing
-from goodqueue.linking import answer as answers
 from goodqueue.linking.question import Link
 from goodqueue.record import Record
 from goodqueue.show.answer import Answer, Part
@@ -25,7 +24,9 @@ class Linked(showing.Shown):
     """What the path did, as ``goodqueue link --json`` prints it."""
 
     def _parts(self) -> Sequence[Part]:
-        return list(answers.parts(self.record))
+        from goodqueue.linking import answer  # only Linux can import it
+
+        return list(answer.parts(self.record))
 
 
 def _linked(answer: Answer, _: Any) -> Linked:
