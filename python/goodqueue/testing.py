@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from goodqueue.api.link import Linked, link
-from goodqueue.engines.live.virtual import machine
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +25,8 @@ def virtual_link() -> Callable[..., Linked]:
     """
 
     def run(server: Sequence[str], client: Sequence[str], **path: Any) -> Linked:
+        from goodqueue.engines.live.virtual import machine  # only Linux can import it
+
         if (why := machine.why_not(path.get("kernel"))) is not None:
             pytest.skip(f"goodqueue: {why}")
         return link(*server, "--", *client, virtual=True, progress=False, **path)
