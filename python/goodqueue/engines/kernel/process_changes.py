@@ -94,6 +94,25 @@ CHANGES = (
         "extern int fp_known_of;\n\nvoid wait_stub_done(int pid)\n{\n\tint n, status, err;\n\n\tfp_known_of = 0;\n",
         until="6.13",
     ),
+    # A traced process outlives who traces it, and would go on by itself, at a processor's full speed, after a run that is
+    # killed.
+    Change(
+        "arch/um/os-Linux/skas/process.c",
+        "(void *) PTRACE_O_TRACESYSGOOD) < 0) {",
+        "(void *) (PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0) {",
+    ),
+    Change(
+        "arch/um/os-Linux/skas/process.c",
+        "(void *)PTRACE_O_TRACESYSGOOD) < 0) {",
+        "(void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0) {",
+        until="6.12",
+    ),
+    # Debian's kernel has drivers of WLAN meshes and of tunnels, so each segment has room for their headers. The memory
+    # that a segment takes follows from that, and with it a socket's first buffer: 87040 bytes, and 46080 without them.
+    Change("include/linux/netdevice.h", "# define LL_MAX_HEADER 32\n", "# define LL_MAX_HEADER 128\n"),
+    Change(
+        "include/linux/netdevice.h", "#define MAX_HEADER LL_MAX_HEADER\n", "#define MAX_HEADER (LL_MAX_HEADER + 48)\n"
+    ),
     # Linux 7 took this function out of what every program finds in its memory. The hosts' program (rustix, in
     # crates/sockets) ends if it is not there.
     Change(
