@@ -23,6 +23,18 @@ class Change:
         )
 
 
+_MORE_PAGES = (
+    "\tif (is_write && !(vma->vm_flags & VM_SHARED)) {\n"
+    "\t\tunsigned long more = max(vma->vm_start, address & ~0xffffUL);\n"
+    "\t\tunsigned long end = min(vma->vm_end, (address | 0xffffUL) + 1);\n\n"
+    "\t\tfor (; more < end; more += PAGE_SIZE) {\n"
+    "\t\t\tpte = pte_offset_kernel(pmd, more);\n"
+    "\t\t\tif (pte_present(*pte) && pte_write(*pte) && pte_dirty(*pte))\n\t\t\t\tcontinue;\n"
+    "\t\t\tif (handle_mm_fault(vma, more, flags & (FAULT_FLAG_USER | FAULT_FLAG_WRITE), NULL) & VM_FAULT_ERROR)\n"
+    "\t\t\t\tbreak;\n"
+    "\t\t}\n\t}\n"
+)
+
 CHANGES = (
     # Timers of TCP count ticks. Debian's kernel for amd64 has 250 a second, and here the number is no setting.
     Change("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n", "config HZ\n\tint\n\tdefault 250\n"),
@@ -112,6 +124,23 @@ CHANGES = (
     Change("include/linux/netdevice.h", "# define LL_MAX_HEADER 32\n", "# define LL_MAX_HEADER 128\n"),
     Change(
         "include/linux/netdevice.h", "#define MAX_HEADER LL_MAX_HEADER\n", "#define MAX_HEADER (LL_MAX_HEADER + 48)\n"
+    ),
+    # Each page that a program touches for the first time stops it, which takes longer than to copy ten pages. So a write
+    # to memory of its own gets all pages of its 64 KiB, as many as a read from a file gets.
+    Change(
+        "arch/um/kernel/trap.c",
+        "#endif\n\nout:\n\tmmap_read_unlock(mm);\n",
+        f"#endif\n{_MORE_PAGES}\nout:\n\tmmap_read_unlock(mm);\n",
+        since="6.12",
+    ),
+    # 6.1 shows the host one page of those that it has mapped, and stops at each of the others again.
+    Change(
+        "arch/um/kernel/trap.c",
+        "#endif\n\tflush_tlb_page(vma, address);\nout:\n",
+        f"#endif\n{_MORE_PAGES}"
+        "\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL), min(vma->vm_end, (address | 0xffffUL) + 1));\n"
+        "out:\n",
+        until="6.12",
     ),
     # Linux 7 took this function out of what every program finds in its memory. The hosts' program (rustix, in
     # crates/sockets) ends if it is not there.
