@@ -21,7 +21,7 @@ _FIRMWARE = Path("/sys/firmware/qemu_fw_cfg/by_name/opt/goodqueue")
 
 precedence.prefer_ksoftirqd()
 chance.seed_kernel(b"booted".ljust(32))
-import goodqueue.engines.kernel.lab.run  # noqa: E402, F401 - takes a second here
+import goodqueue.engines.kernel.lab.run  # noqa: E402 - takes a second here
 
 ports = os.open("/dev/port", os.O_RDWR)
 os.pwrite(ports, _PANICKED, _PVPANIC)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from goodqueue import _goodqueue
-from goodqueue.engines.kernel import cpio, image, watching
+from goodqueue.engines.kernel import image, watching
 from goodqueue.engines.kernel.lab import cards
 from goodqueue.engines.kernel.lab.capture import BUFFER_KIB
 from goodqueue.engines.kernel.lab.plan import Plan

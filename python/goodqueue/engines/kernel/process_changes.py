@@ -106,8 +106,8 @@ CHANGES = (
         "extern int fp_known_of;\n\nvoid wait_stub_done(int pid)\n{\n\tint n, status, err;\n\n\tfp_known_of = 0;\n",
         until="6.13",
     ),
-    # A traced process outlives who traces it, and would go on by itself, at a processor's full speed, after a run that is
-    # killed.
+    # A traced process outlives who traces it. After a run that is killed it would go on by itself, and keep a processor
+    # busy.
     Change(
         "arch/um/os-Linux/skas/process.c",
         "(void *) PTRACE_O_TRACESYSGOOD) < 0) {",
@@ -125,8 +125,8 @@ CHANGES = (
     Change(
         "include/linux/netdevice.h", "#define MAX_HEADER LL_MAX_HEADER\n", "#define MAX_HEADER (LL_MAX_HEADER + 48)\n"
     ),
-    # Each page that a program touches for the first time stops it, which takes longer than to copy ten pages. So a write
-    # to memory of its own gets all pages of its 64 KiB, as many as a read from a file gets.
+    # Each page that a program touches for the first time stops it, which takes longer than to copy ten pages. So who
+    # writes to memory of its own gets all pages of the 64 KiB around, as many as who reads from a file.
     Change(
         "arch/um/kernel/trap.c",
         "#endif\n\nout:\n\tmmap_read_unlock(mm);\n",
@@ -138,7 +138,8 @@ CHANGES = (
         "arch/um/kernel/trap.c",
         "#endif\n\tflush_tlb_page(vma, address);\nout:\n",
         f"#endif\n{_MORE_PAGES}"
-        "\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL), min(vma->vm_end, (address | 0xffffUL) + 1));\n"
+        "\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL),"
+        " min(vma->vm_end, (address | 0xffffUL) + 1));\n"
         "out:\n",
         until="6.12",
     ),
@@ -182,11 +183,14 @@ CHANGES = (
     ),
     Change(
         "net/core/flow_dissector.c",
-        "static __always_inline void __flow_hash_secret_init(void)\n{\n\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+        "static __always_inline void __flow_hash_secret_init(void)\n{\n"
+        "\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
         "#include <linux/moduleparam.h>\n#include <linux/rtnetlink.h>\n\n"
-        "unsigned long long net_draws_high, net_draws_low;\ncore_param(net_draws_high, net_draws_high, ullong, 0644);\n"
+        "unsigned long long net_draws_high, net_draws_low;\n"
+        "core_param(net_draws_high, net_draws_high, ullong, 0644);\n"
         "core_param(net_draws_low, net_draws_low, ullong, 0644);\nu64 net_draw(void);\n"
-        "void net_draw_bytes(void *to, size_t count);\nu32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
+        "void net_draw_bytes(void *to, size_t count);\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
         "u64 net_draw(void)\n{\n"
         "\tunsigned __int128 state = (unsigned __int128)net_draws_high << 64 | net_draws_low;\n\n"
         "\tif (rtnl_is_locked())\n\t\treturn 0;\n"

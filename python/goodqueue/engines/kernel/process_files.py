@@ -50,8 +50,9 @@ def root(system: image.Image, stop: threading.Event) -> Iterator[Path]:
 
 
 def _core() -> str:
-    """Return a name of the compiled core that another core does not have. To hash its bytes takes longer than a boot
-    of Linux.
+    """Return a name of the compiled core that another core does not have.
+
+    To hash its bytes takes longer than Linux takes to boot.
     """
     file = Path(_goodqueue.__file__).stat()
     return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns}".encode()).hexdigest()[:12]
