@@ -25,8 +25,8 @@ class Change:
 
 _MORE_PAGES = (
     "\tif (is_write && !(vma->vm_flags & VM_SHARED)) {\n"
-    "\t\tunsigned long more = max(vma->vm_start, address & ~0xffffUL);\n"
-    "\t\tunsigned long end = min(vma->vm_end, (address | 0xffffUL) + 1);\n\n"
+    "\t\tunsigned long more = max(vma->vm_start, address & ~0x7fffUL);\n"
+    "\t\tunsigned long end = min(vma->vm_end, (address | 0x7fffUL) + 1);\n\n"
     "\t\tfor (; more < end; more += PAGE_SIZE) {\n"
     "\t\t\tpte = pte_offset_kernel(pmd, more);\n"
     "\t\t\tif (pte_present(*pte) && pte_write(*pte) && pte_dirty(*pte))\n\t\t\t\tcontinue;\n"
@@ -126,7 +126,7 @@ CHANGES = (
         "include/linux/netdevice.h", "#define MAX_HEADER LL_MAX_HEADER\n", "#define MAX_HEADER (LL_MAX_HEADER + 48)\n"
     ),
     # Each page that a program touches for the first time stops it, which takes longer than to copy ten pages. So who
-    # writes to memory of its own gets all pages of the 64 KiB around, as many as who reads from a file.
+    # writes to memory of its own gets all pages of the 32 KiB around. Who reads from a file gets 64 KiB.
     Change(
         "arch/um/kernel/trap.c",
         "#endif\n\nout:\n\tmmap_read_unlock(mm);\n",
@@ -141,6 +141,19 @@ CHANGES = (
         "\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL),"
         " min(vma->vm_end, (address | 0xffffUL) + 1));\n"
         "out:\n",
+        until="6.12",
+    ),
+    # The host would learn of each of these pages only when the program touches it, and interrupt it for that.
+    Change(
+        "arch/um/kernel/skas/stub.c",
+        "MAP_SHARED | MAP_FIXED,",
+        "MAP_SHARED | MAP_FIXED | MAP_POPULATE,",
+        since="6.12",
+    ),
+    Change(
+        "arch/um/os-Linux/skas/mem.c",
+        "MAP_SHARED | MAP_FIXED, phys_fd,",
+        "MAP_SHARED | MAP_FIXED | MAP_POPULATE, phys_fd,",
         until="6.12",
     ),
     # Linux 7 took this function out of what every program finds in its memory. The hosts' program (rustix, in
