@@ -18,6 +18,14 @@ _FOLDER, _MARK = "process", "first-"
 """The folder in the image's, in which qemu's first boot would keep others waiting, and the beginning of a file's name.
 A hash of what goodqueue adds to the image follows."""
 
+_PROGRAMS, _OF_SYSTEM = "programs-", ("usr/sbin/tc", "usr/bin/tcpdump")
+"""The beginning of the name of a folder with programs of the image, and what is in it besides their libraries."""
+_START = """#!/bin/sh
+here=${0%/*}
+exec "$here/lib/ld-linux-x86-64.so.2" --library-path "$here/lib" "$here/lib/${0##*/}" "$@"
+"""
+"""A program's start: the image's own loader takes the image's libraries, which lie beside it."""
+
 _UNUSED = ("usr/lib/modules", "usr/lib/python3.*/pyroute2")
 
 
@@ -38,6 +46,30 @@ def opened(system: image.Image, stop: threading.Event) -> BinaryIO:
                 _write(system, work / path.name, work / "root")
                 (work / path.name).rename(path)
         return path.open("rb")
+
+
+def programs(system: image.Image, stop: threading.Event) -> Path:
+    """Return the folder with the image's ``tc`` and ``tcpdump``, as programs of this machine. It is made if necessary.
+
+    They know what the image's Linux has, and this machine needs none of its own. Raises StoppedError.
+    """
+    folder = system.folder / _FOLDER
+    folder.mkdir(exist_ok=True)
+    made = folder / f"{_PROGRAMS}{hashlib.sha256(_START.encode()).hexdigest()[:12]}"
+    with folders.alone(folder, stop):
+        if not made.exists():
+            with folders.private(folder) as work:
+                cpio.unpack(system.initramfs.read_bytes(), work / "root")
+                libraries = work / "root" / image.LIBRARIES
+                (work / "made").mkdir()
+                for program in _OF_SYSTEM:
+                    name = Path(program).name
+                    (work / "root" / program).rename(libraries / name)
+                    (work / "made" / name).write_text(_START, encoding="ascii")
+                    (work / "made" / name).chmod(0o755)
+                libraries.rename(work / "made/lib")
+                (work / "made").rename(made)
+        return made
 
 
 def _write(system: image.Image, file: Path, root: Path) -> None:

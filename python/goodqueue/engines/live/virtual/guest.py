@@ -16,6 +16,7 @@ from pathlib import Path
 from goodqueue.capture import Trace
 from goodqueue.engines.kernel.lab.libc import call, die_with_parent
 from goodqueue.engines.live import init, ordering
+from goodqueue.engines.live.ends import Declared
 from goodqueue.engines.live.talk import Channel, Message, pair
 from goodqueue.engines.live.virtual import FOLDER, job
 from goodqueue.engines.live.virtual.job import Job
@@ -40,8 +41,10 @@ def run() -> None:
     os.environ.clear()
     os.environ.update(work.environment)
     trace = None if work.trace is None else Trace(**work.trace | {"path": str(FOLDER / job.CAPTURE)})
-    task = ordering.Task(work.scenario, work.client, work.server, trace)
+    hosts = tuple(Declared(*host) for host in work.hosts)
+    task = ordering.Task(work.scenario, work.client, work.server, trace, hosts=hosts, plan=work.plan)
     order = ordering.order(task, 1) | {"ignored": work.ignored, "virtual_time": True, "priority": _PRIORITY}
+    order |= {"results": str(FOLDER / job.RESULTS), "programs": work.programs}
     time.sleep(max(0.0, job.UPTIME_S - time.monotonic()))
     with _Relay() as relay:
         channel = _start_lab(work, relay)

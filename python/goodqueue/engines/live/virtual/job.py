@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 JOB, ANSWER, CLOCK, NOTES, CAPTURE = "job.json", "answer.json", "clock", "notes", "capture.pcapng"
+RESULTS = "results"
 STDIN, STDOUT, STDERR = "stdin", "stdout", "stderr"
-"""The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves."""
+"""The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves. ``results`` has what Linux's
+own path leaves."""
 
 
 UPTIME_S = 60
@@ -36,6 +38,12 @@ class Job:
     """The signals that CMD ignores from the start."""
     joins_output: bool
     """Whether standard output and standard error are one file."""
+    hosts: list[list[str]]
+    """Further hosts: a name, and the end of the path."""
+    plan: str | None
+    """The plan of Linux's own path, as JSON. None: the path is goodqueue's."""
+    programs: str | None
+    """The folder with the ``tc`` and the ``tcpdump`` of Linux's own path."""
 
     def write(self, folder: Path) -> None:
         """Write the job into ``folder``."""

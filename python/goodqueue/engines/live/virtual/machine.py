@@ -10,13 +10,16 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from goodqueue.engines.kernel import folders, image, process, process_build
+from goodqueue.engines import kernel
+from goodqueue.engines.kernel import folders, image, process, process_build, process_files
+from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.live import init
 from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.outside import GRACE_S, End, depth
@@ -63,10 +66,11 @@ def run(task: Task, release: str | None, note: Callable[[str], None], ignored: l
     system = image.find(release)
     assert system is not None  # `why_not` has seen it
     with folders.private() as folder:
-        _prepare(folder, task, ignored)
+        programs = process_files.programs(system, threading.Event()) if task.plan is not None else None
+        _prepare(folder, task, ignored, programs)
         with _started(folder, process_build.program(system), system.release, started_ns) as (linux, line):
             _Attendance(folder, linux, line, task, note).run()
-        return _ended(folder, task)
+        return _ended(folder, task, release)
 
 
 def _started_ns() -> int:
@@ -77,7 +81,7 @@ def _started_ns() -> int:
     return (int(text) - job.UPTIME_S) * 10**9
 
 
-def _prepare(folder: Path, task: Task, ignored: list[int]) -> None:
+def _prepare(folder: Path, task: Task, ignored: list[int], programs: Path | None = None) -> None:
     joins = task.stderr == task.stdout and _are_one(1, 2) if task.stdout is None else task.stderr == task.stdout
     trace = None if task.trace is None else task.trace._asdict()
     Job(
@@ -94,7 +98,11 @@ def _prepare(folder: Path, task: Task, ignored: list[int]) -> None:
         host_name=platform.node(),
         ignored=ignored,
         joins_output=joins,
+        hosts=[list(host) for host in task.hosts],
+        plan=task.plan,
+        programs=programs and str(programs),
     ).write(folder)
+    (folder / job.RESULTS).mkdir()
     modules = [str(_PACKAGES), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     (folder / "modules").write_text(json.dumps(modules), encoding="utf-8")
     shutil.copyfile(_FIRST, folder / "first.py")
@@ -292,7 +300,7 @@ def _read(file: Path) -> bytes:
         return b""
 
 
-def _ended(folder: Path, task: Task) -> End:
+def _ended(folder: Path, task: Task, release: str | None = None) -> End:
     """Return the end that Linux reported. Raises UserError if it reported none."""
     if not (text := _read(folder / job.ANSWER)):
         lines = _read(folder / _CONSOLE).decode(errors="replace").strip().splitlines()
@@ -301,9 +309,12 @@ def _ended(folder: Path, task: Task) -> End:
     if "error" in answer:
         raise UserError(answer["error"])
     end = answer["end"]
-    if end.get("record") is None or end["status"] is None:
+    measured = end.get("lab") if task.plan is not None else end.get("record")
+    if measured is None or end["status"] is None:
         raise UserError("link", "it was ended before CMD began")
-    record = json.loads(end["record"])
+    if task.plan is not None:
+        return _across_linux(folder, task, release, end)
+    record = json.loads(measured)
     record["kernel"] = {
         "release": answer["kernel"],
         "where": "process",
@@ -314,3 +325,13 @@ def _ended(folder: Path, task: Task) -> End:
     if task.trace is not None and end.get("no_capture") is None:
         shutil.copyfile(folder / job.CAPTURE, task.trace.path)
     return End(end["status"], json.dumps(record, ensure_ascii=False), end.get("no_capture"))
+
+
+def _across_linux(folder: Path, task: Task, release: str | None, end: dict[str, Any]) -> End:
+    from goodqueue.engines.live.routed import measuring
+
+    results, engine = folder / job.RESULTS, "-".join(filter(None, ["kernel", release]))
+    record = measuring.record(task.scenario, Plan.from_json(task.plan or ""), results, end["lab"], engine)
+    if task.trace is not None:
+        kernel.keep(task.trace, results, end["lab"]["start_ns"])
+    return End(end["status"], json.dumps(record, ensure_ascii=False), None)
