@@ -17,8 +17,10 @@ from pyroute2.netlink.exceptions import NetlinkError
 
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.libc import die_with_parent
-from goodqueue.engines.live import init, namespaces, privileges
+from goodqueue.engines.live import init, namespaces, privileges, resolving
 from goodqueue.engines.live.middle import Middle, OwnPath
+from goodqueue.engines.live.ordering import NO_RESOLVER
+from goodqueue.engines.live.resolving import Questions
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
 from goodqueue.files import drafts
@@ -71,12 +73,15 @@ class Lab:
             if self._host.receive() is None:
                 return {}
         path = self._path(order)
+        questions = Questions(path.spaces.values()) if order["resolver"] == NO_RESOLVER else None
         try:
             below.send({"namespaces": list(path.spaces)}, tuple(path.spaces.values()))
             status = self._attend(path, below, order["looks"])
         finally:
             below.close()
             os.waitpid(parent, 0)
+        if questions is not None and (names := questions.names()):
+            self._host.send({"note": resolving.remark(names, order["hosts"])})
         return {"status": status, "record": None} | (path.stop() if self._started else {})
 
     def _path(self, order: Message) -> Middle:
