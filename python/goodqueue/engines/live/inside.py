@@ -64,6 +64,9 @@ class Lab:
         below, above = Channel(ours), Channel(theirs)
         self._priority = order["priority"]
         privileges.become_builder()
+        if order["virtual_time"]:
+            self._host.send({"moment": True})
+            self._host.receive()
         die_with_parent()
         parent = init.fork(order, above, below)
         above.close()
@@ -127,7 +130,7 @@ class Lab:
                 path.start()
             self._started = True
             below.send({"go": True})
-        elif "note" in message:
+        elif "note" in message or "moment" in message:
             self._host.send(message)
         code: Any = message.get("status", status)
         return None if code is None else int(code)

@@ -30,13 +30,18 @@ class Middle(Protocol):
         """End the path, and return what it measured, for the end's message."""
 
 
+def group_of(order: Message) -> int:
+    """Return the group of CMD's user."""
+    return int(order["user"][1]) if order["user"] else os.getegid()
+
+
 class OwnPath:
     """goodqueue's own path: a gateway that runs the simulator."""
 
     def __init__(self, order: Message) -> None:
         """Build the ends and the gateway for ``order``. Raises OSError, NetlinkError, ScenarioError, TraceError."""
         ends = [End(**end) for end in order["ends"]]
-        built = namespaces.build(order["depth"], ends, order["nested"])
+        built = namespaces.build(order["depth"], ends, order["nested"], group_of(order))
         self.spaces = built.spaces
         self._virtual_time = order["virtual_time"]
         self._files: list[str] = []

@@ -32,8 +32,10 @@ class Built:
     spaces: dict[str, int]
 
 
-def build(depth: int, ends: list[End], nested: bool) -> Built:
+def build(depth: int, ends: list[End], nested: bool, group: int) -> Built:
     """Build both ends, with the addresses of ``ends``, and leave this process in its own network namespace.
+
+    The users of ``group`` may ping.
 
     With ``nested``, `place` has already put the server's end where the command runs, and that device's other end is
     here. Raises OSError or NetlinkError.
@@ -42,7 +44,7 @@ def build(depth: int, ends: list[End], nested: bool) -> Built:
     devices_made = {}
     for side, space in spaces.items():
         with space.entered():
-            sysctls.write(switches())
+            sysctls.write(switches(group))
             tun = devices.open_tun()
             if tun is not None:
                 devices_made[side] = devices.tun(tun)
@@ -60,7 +62,7 @@ def build(depth: int, ends: list[End], nested: bool) -> Built:
 def leave() -> None:
     """Enter a new, empty network namespace."""
     new_network()
-    sysctls.write(switches())
+    sysctls.write(switches(os.getegid()))
 
 
 def place(depth: int, ends: list[End], process: int) -> None:
@@ -74,10 +76,10 @@ def place(depth: int, ends: list[End], process: int) -> None:
     _bring_up(name, depth, "server", ends)
 
 
-def switches() -> dict[str, str]:
+def switches(group: int) -> dict[str, str]:
     """Return the sysctls that are set before any device exists.
 
-    The user's group may ping. Packets are forwarded, to the world or from an inner link. But IPv6 devices are not
+    ``group`` may ping. Packets are forwarded, to the world or from an inner link. But IPv6 devices are not
     routers and have no link-local address, since the kernel would announce either across the path.
     """
     return {
@@ -85,7 +87,7 @@ def switches() -> dict[str, str]:
         "ipv4/conf/default/rp_filter": "0",
         "ipv4/conf/all/send_redirects": "0",
         "ipv4/conf/default/send_redirects": "0",
-        "ipv4/ping_group_range": f"{os.getegid()} {os.getegid()}",
+        "ipv4/ping_group_range": f"{group} {group}",
         "ipv4/ip_unprivileged_port_start": "0",
         "ipv4/ip_forward": "1",
         "ipv4/conf/all/proxy_arp": "1",  # slirp4netns sends ARP requests for the client

@@ -69,4 +69,5 @@ def order(task: Task, level: int, direction: outward.Outward | None = None) -> M
         "looks": False,
         "priority": 0,
         "virtual_time": False,
+        "user": None,
     }

@@ -20,6 +20,7 @@ from goodqueue.engines.kernel.lab.queues import Queues
 from goodqueue.engines.kernel.lab.topology import Namespace, build
 from goodqueue.engines.live import devices, namespaces, privileges
 from goodqueue.engines.live.ends import End
+from goodqueue.engines.live.middle import group_of
 from goodqueue.engines.live.talk import Message
 
 _LOOPBACK = {"ipv6/conf/lo/disable_ipv6": "0"}
@@ -41,7 +42,7 @@ class LinuxPath:
         ends = [End(**end) for end in order["ends"]]
         for side in SIDES:
             with self._networks[side].entered():
-                self._equip(side, [end.ipv4 for end in ends if end.side == side])
+                self._equip(side, [end.ipv4 for end in ends if end.side == side], group_of(order))
         self.spaces = {side: self._networks[side].descriptor for side in SIDES}
         self._captures = {device: self._capture(self._networks[space], device) for space, device in captured(self._plan)}
         self._changes = changing.due(self._plan)
@@ -50,9 +51,10 @@ class LinuxPath:
         self._refused: LabError | None = None
         self._is_over = threading.Event()
 
-    def _equip(self, side: str, addresses: list[str]) -> None:
+    def _equip(self, side: str, addresses: list[str], group: int) -> None:
         """Let programs find in this namespace, of ``side``, what they find in any link."""
-        sysctls.write({name: value for name, value in namespaces.switches().items() if name.startswith("ipv4/")})
+        switches = namespaces.switches(group).items()
+        sysctls.write({name: value for name, value in switches if name.startswith("ipv4/")})
         sysctls.write(_LOOPBACK)
         device = next(node for node in nodes(self._plan) if node.name == side).device(*{*SIDES} - {side})
         with IPRoute() as ip:
