@@ -8,7 +8,7 @@ from typing import Any
 
 from pyroute2 import IPRoute
 
-from goodqueue.engines.kernel.lab import changing, distributions, sysctls, tc
+from goodqueue.engines.kernel.lab import changing, distributions, netlink, sysctls, tc
 from goodqueue.engines.kernel.lab.addresses import SIDES
 from goodqueue.engines.kernel.lab.capture import LAG_S, Capture
 from goodqueue.engines.kernel.lab.cards import captured
@@ -60,6 +60,7 @@ class LinuxPath:
         with IPRoute() as ip:
             index = ip.link_lookup(ifname=device)[0]
             ip.link("property_add", index=index, altname=devices.NAME)
+            netlink.forbid_segments(index)  # QUIC stacks hand down many datagrams as one (UDP_SEGMENT of udp(7))
             for address in addresses:
                 ip.addr("add", index=index, address=address, prefixlen=32)
 
