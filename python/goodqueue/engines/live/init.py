@@ -34,6 +34,9 @@ SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 NOT_STARTED, NOT_FOUND = 126, 127
 """A shell's status for a command that cannot be started, and for one that does not exist."""
 
+FIRST, LATER = "first", "later"
+"""The moments of virtual time (`virtual.moments`): before the networks are made, and before SERVER and CLIENT start."""
+
 _LOOK_S = 0.02
 
 
@@ -128,7 +131,7 @@ class Init:
     def _await_moment(self) -> None:
         """In virtual time, wait for a moment from which nothing depends on what came before (`virtual.moments`)."""
         if self._order["virtual_time"]:
-            self._channel.send({"moment": True})
+            self._channel.send({"moment": LATER})
             self._awaited_message("moment")
 
     def _awaited_message(self, word: str) -> Message | None:

@@ -65,7 +65,7 @@ class Lab:
         self._priority = order["priority"]
         privileges.become_builder()
         if order["virtual_time"]:
-            self._host.send({"moment": True})
+            self._host.send({"moment": init.FIRST})
             self._host.receive()
         die_with_parent()
         parent = init.fork(order, above, below)

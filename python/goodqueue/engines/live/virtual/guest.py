@@ -134,7 +134,7 @@ class _Relay:
             if message is not None and "note" in message:
                 _append(self._notes, f"{message['note']}\n".encode())
             elif message is not None and "moment" in message:
-                moments.wait()
+                moments.wait_and_draw_anew() if message["moment"] == init.FIRST else moments.wait()
                 channel.send(message)
             elif message is not None:
                 answer = message

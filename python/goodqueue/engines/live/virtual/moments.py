@@ -1,8 +1,8 @@
 """Moments of virtual time from which nothing depends on what came before.
 
-In virtual time a program's work takes no time, but each look at the clock, also Linux's own, takes 1 ns. And each new
-process draws random numbers. The lab of a user without privileges has more to do than that of root: CMD would start
-some microseconds later, and draw others. So SERVER and CMD start at whole moments, with fresh random numbers.
+In virtual time a program's work takes no time, but each look at the clock, also Linux's own, takes 1 ns, and each new
+process draws random numbers. How often either happens before SERVER starts depends on the machine. So SERVER and CMD
+start at whole moments, and Linux draws anew before the lab makes its networks.
 """
 
 import ctypes
@@ -26,14 +26,21 @@ _RNDRESEEDCRNG = 0x5207
 
 
 def wait() -> None:
-    """Sleep to the next moment, and let Linux draw anew. This process must be root."""
+    """Sleep to the next moment."""
     call("prctl", _PR_SET_TIMERSLACK, _EXACT_NS, 0, 0, 0)
     at_ns = (time.monotonic_ns() // _STEP_NS + 1) * _STEP_NS
-    moment = (ctypes.c_long * 2)(*divmod(at_ns, 10**9))
-    with open("/dev/random", "wb", buffering=0) as device:  # noqa: PTH123
-        call("clock_nanosleep", time.CLOCK_MONOTONIC, _ABSOLUTE, moment, None)
-        fcntl.ioctl(device, _RNDRESEEDCRNG)
+    call("clock_nanosleep", time.CLOCK_MONOTONIC, _ABSOLUTE, (ctypes.c_long * 2)(*divmod(at_ns, 10**9)), None)
     call("prctl", _PR_SET_TIMERSLACK, _USUAL, 0, 0, 0)
+
+
+def wait_and_draw_anew() -> None:
+    """Sleep to the next moment, and give Linux's random numbers a key that follows from the moment. Needs root.
+
+    Only where nothing else runs: a look at the clock more, and all later numbers are others.
+    """
+    with open("/dev/random", "wb", buffering=0) as device:  # noqa: PTH123
+        wait()
+        fcntl.ioctl(device, _RNDRESEEDCRNG)
 
 
 def until() -> float:
