@@ -59,7 +59,7 @@ def test_what_does_not_go_together_is_one_line(
 
 def test_a_path_that_linux_has_not_is_refused() -> None:
     traffic = scenario() | {"traffic": [{"kind": "bulk"}]}
-    with pytest.raises(UserError, match="traffic: found simulated traffic; accepted with --engine kernel: none, as CMD"):
+    with pytest.raises(UserError, match=r"traffic: found simulated traffic; .* none, as CMD is the traffic"):
         planning.plan(traffic, None)
     with pytest.raises(UserError, match=r'qdisc: found "dualpi2", which Linux 6.1 does not have; .* --kernel 7.3'):
         planning.plan(scenario(qdisc="dualpi2"), None)
@@ -131,7 +131,7 @@ def test_the_flows_are_those_that_the_captures_show(tmp_path: Path) -> None:
 
 
 def test_captures_and_counters_must_agree(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="captures and tc disagree at 1.000 s: packets offered: 5 and 4"):
+    with pytest.raises(UserError, match=r"captures and tc disagree at 1\.000 s: packets offered: 5 and 4"):
         measured(tmp_path, dropped=0)
 
 

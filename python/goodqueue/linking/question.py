@@ -34,6 +34,7 @@ class Link(Question):
       goodqueue link --trace-down lte.mahimahi --rtt 40ms -- bash
       goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
       goodqueue link --virtual --rate 10mbit --rtt 50ms -- irtt server -- irtt client -d 10m server
+      goodqueue link tree.toml --virtual --engine kernel -- iperf3 -s -1 -- iperf3 -c server -R
       goodqueue link doctor
 
     CMD's packets are real. CMD runs in its own network namespace, and the path is the only way out. With two commands,
@@ -48,7 +49,8 @@ class Link(Question):
     --virtual runs both commands and the path in Linux as an ordinary process, whose clock jumps to the next timer when
     all programs wait: minutes take seconds, and two runs print the same. A program that waits in a loop without
     sleeping never ends there. CMD sees this machine's files, may change those of the working directory alone, and
-    reaches no other network. `goodqueue kernel image --machine process` builds that Linux.
+    reaches no other network. `goodqueue kernel image --machine process` builds that Linux. With --engine kernel its own
+    disciplines are the path: any `tc` line or tree of Linux's, at a third of the processor's time.
     """
 
     verb = "link"
@@ -77,10 +79,10 @@ class Link(Question):
     )
     host: tuple[str, ...] = option(
         "NAME[=END]",
-        "One more host with an address of its own, at the end `server` (or, with =client, there). Repeatable.",
+        "One more host, with an address of its own. END is server or client. Repeatable.",
         (),
         reader=TEXTS,
-        otherwise="",
+        otherwise="server's end",
     )
     virtual: bool = flag("In virtual time, in Linux as a process: what programs compute takes no time there.")
     engine: str = option(

@@ -40,7 +40,6 @@ FIRST, LATER = "first", "later"
 _LOOK_S = 0.02
 
 
-
 def fork(order: dict[str, Any], channel: Channel, other: Channel) -> int:
     """Start the first process and its parent, and return the parent's PID. ``channel`` is for the first process.
 

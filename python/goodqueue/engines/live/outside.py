@@ -16,7 +16,6 @@ from pathlib import Path
 from goodqueue.engines.kernel import folders
 from goodqueue.engines.kernel.lab.libc import call
 from goodqueue.engines.live import ends, init, ordering, outward
-from goodqueue.engines.live.ends import End
 from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError, quoted
@@ -201,7 +200,7 @@ def _place(order: Message, process: int) -> None:
     from goodqueue.engines.live.namespaces import place, said
 
     try:
-        place(order["depth"], [End(**end) for end in order["ends"]], process)
+        place(order["depth"], [ends.End(**end) for end in order["ends"]], process)
     except (OSError, NetlinkError) as error:
         what = "another one beside it" if isinstance(error, NetlinkError) and error.code == EEXIST else said(error)
         raise UserError("link within a link", f"found {what}; accepted: one at a time") from None

@@ -6,7 +6,7 @@ import select
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES

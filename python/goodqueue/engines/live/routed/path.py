@@ -44,7 +44,9 @@ class LinuxPath:
             with self._networks[side].entered():
                 self._equip(side, [end.ipv4 for end in ends if end.side == side], group_of(order))
         self.spaces = {side: self._networks[side].descriptor for side in SIDES}
-        self._captures = {device: self._capture(self._networks[space], device) for space, device in captured(self._plan)}
+        self._captures = {
+            device: self._capture(self._networks[space], device) for space, device in captured(self._plan)
+        }
         self._changes = changing.due(self._plan)
         self._changers = changing.Changers(self._networks, {change.space for change in self._changes})
         self._changing = threading.Thread(target=self._change, daemon=True)

@@ -1,6 +1,5 @@
 """The plan of Linux's own path for a link, whose traffic is that of programs."""
 
-
 from goodqueue.engines.kernel import path as paths
 from goodqueue.engines.kernel import planning
 from goodqueue.engines.kernel.lab.plan import Plan, Route

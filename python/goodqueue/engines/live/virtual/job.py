@@ -8,8 +8,8 @@ from typing import Any
 JOB, ANSWER, CLOCK, NOTES, CAPTURE = "job.json", "answer.json", "clock", "notes", "capture.pcapng"
 RESULTS = "results"
 STDIN, STDOUT, STDERR = "stdin", "stdout", "stderr"
-"""The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves. ``results`` has what Linux's
-own path leaves."""
+"""The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves. ``results`` is a folder:
+what Linux's own path leaves."""
 
 
 UPTIME_S = 60
