@@ -52,12 +52,11 @@ goodqueue_hosts::part! {
 }
 
 goodqueue_hosts::part! {
-    /// How the live engine, or a link, ran the scenario: with real packets.
+    /// How the live engine ran the scenario: with real packets, in real time.
     pub struct Live {
         /// Duration of the run.
         pub elapsed_s: f64,
-        /// The emulator's own lateness. It does not delay later packets. Null if no packet crossed,
-        /// or if the path is Linux's.
+        /// The emulator's own lateness. It does not delay later packets. Null if no packet crossed.
         pub late_us: Option<Late>,
         /// Packets that did not cross the path.
         pub packets: LivePackets,
