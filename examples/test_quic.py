@@ -61,7 +61,7 @@ def test_a_megabyte_arrives_in_time(virtual_link, certificate: Path, rate: str, 
     received, seconds = done.stdout.split()
     assert int(received) == BYTES
     at_best, round_trip = BYTES * 8 / (float(rate.removesuffix("mbit")) * 1e6), float(rtt.removesuffix("ms")) / 1e3
-    assert at_best + 2 * round_trip < float(seconds) < 1.5 * at_best + 20 * round_trip
+    assert at_best + 2 * round_trip < float(seconds) < 1.5 * at_best + 10 * round_trip
 
 
 # --- the programs ----------------------------------------------------------------------------------------------------
@@ -99,7 +99,8 @@ async def ask() -> None:
         reader, writer = await client.create_stream()
         writer.write_eof()
         received = await reader.read()
-    print(len(received), round(time.monotonic() - began, 6))
+        seconds = time.monotonic() - began  # to close a connection takes three times as long as a probe's timeout
+    print(len(received), round(seconds, 6))
 
 
 if __name__ == "__main__":
