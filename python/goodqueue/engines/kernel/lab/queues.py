@@ -21,7 +21,7 @@ class Queues:
     def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
         """Find the disciplines of ``plan``. Nothing is read yet."""
         self._spaces, self._clock = spaces, clock
-        self._known: list[tuple[list[dict[str, Any]], str, str, str | None]] = []
+        self._known: dict[str, dict[str, tuple[list[dict[str, Any]], str | None]]] = {}
         self.bottleneck: dict[str, list[dict[str, Any]]] = {}
         self.hops: dict[str, list[dict[str, Any]]] = {}
         for step, node in measured(plan):
@@ -32,14 +32,18 @@ class Queues:
                 self.hops[plan.hops[step.place].name] = snapshots
             link = plan.link(step.direction, step.place)
             only = _LEAF if link is not None and len(link.tc) > _MANY else None
-            self._known.append((snapshots, node.name, node.device(TOWARDS[step.direction]), only))
+            self._add(node.name, node.device(TOWARDS[step.direction]), snapshots, only)
         for card in cards(plan):
             if card.stack.link:
-                self._known.append((self.hops.setdefault(card.stack.name, []), card.stack.side, card.out, None))
+                self._add(card.stack.side, card.out, self.hops.setdefault(card.stack.name, []), None)
+
+    def _add(self, space: str, device: str, snapshots: list[dict[str, Any]], only: str | None) -> None:
+        self._known.setdefault(space, {})[device] = (snapshots, only)
 
     def read(self) -> None:
         """Read the counters of all disciplines."""
-        for snapshots, space, device, only in self._known:
+        for space, devices in self._known.items():
             with self._spaces[space].entered():
-                qdiscs = tc.counters(device, only)
+                shown = tc.counters({device: only for device, (_, only) in devices.items()})
+            for (snapshots, _), qdiscs in zip(devices.values(), shown, strict=True):
                 snapshots.append({"t_s": self._clock.now(), "qdiscs": qdiscs})

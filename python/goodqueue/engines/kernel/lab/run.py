@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES
-from .capture import LAG_S, Capture
+from .capture import BUFFER_KIB, LAG_S, Capture
 from .cards import captured
 from .clock import Clock, Idle
 from .errors import LabError
@@ -32,8 +32,11 @@ _PRECISE = "3b9aca00"
 """The fourth word of /proc/net/psched if the timers of the queue disciplines resolve nanoseconds."""
 
 
-def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
-    """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
+def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib: int = BUFFER_KIB) -> None:
+    """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface.
+
+    ``buffer_kib`` is the memory in which packets wait for one tcpdump.
+    """
     if plan.own is None:
         _await_precise_timers()
     distributions.write(plan, folder)
@@ -43,7 +46,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     captures = {}
     for space, device in captured(plan):
         with spaces[space].entered():
-            captures[device] = Capture(device, folder / f"{device}.pcap")
+            captures[device] = Capture(device, folder / f"{device}.pcap", buffer_kib)
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
     clock = Clock.starting_in(_LEAD_S)

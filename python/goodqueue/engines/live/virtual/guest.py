@@ -40,7 +40,7 @@ def run() -> None:
     task = ordering.Task(work.scenario, work.client, work.server, trace, hosts=hosts, plan=work.plan)
     order = ordering.order(task, 1) | {"ignored": work.ignored, "virtual_time": True, "priority": _PRIORITY}
     order["user"] = [work.user, work.group, work.groups]
-    order |= {"results": str(FOLDER / job.RESULTS), "programs": work.programs}
+    order |= {"results": str(FOLDER / job.RESULTS), "programs": str(FOLDER / job.PROGRAMS)}
     time.sleep(max(0.0, job.UPTIME_S - time.monotonic()))
     with _Relay() as relay:
         channel = _start_lab(work, relay)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 JOB, ANSWER, CLOCK, NOTES, CAPTURE = "job.json", "answer.json", "clock", "notes", "capture.pcapng"
-RESULTS = "results"
+RESULTS, PROGRAMS = "results", "programs"
 STDIN, STDOUT, STDERR = "stdin", "stdout", "stderr"
 """The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves. ``results`` is a folder:
-what Linux's own path leaves."""
+what Linux's own path leaves. ``programs`` is one with its ``tc`` and ``tcpdump``."""
 
 
 UPTIME_S = 60
@@ -42,8 +42,6 @@ class Job:
     """Further hosts: a name, and the end of the path."""
     plan: str | None
     """The plan of Linux's own path, as JSON. None: the path is goodqueue's."""
-    programs: str | None
-    """The folder with the ``tc`` and the ``tcpdump`` of Linux's own path."""
 
     def write(self, folder: Path) -> None:
         """Write the job into ``folder``."""

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -65,9 +65,12 @@ def run(task: Task, release: str | None, note: Callable[[str], None], ignored: l
     started_ns = _started_ns()
     system = image.find(release)
     assert system is not None  # `why_not` has seen it
-    with folders.private() as folder:
-        programs = process_files.programs(system, threading.Event()) if task.plan is not None else None
-        _prepare(folder, task, ignored, programs)
+    with folders.private() as folder, ExitStack() as used:
+        _prepare(folder, task, ignored)
+        if task.plan is not None:
+            process_files.programs(
+                used.enter_context(process_files.root(system, threading.Event())), folder / job.PROGRAMS
+            )
         with _started(folder, process_build.program(system), system.release, started_ns) as (linux, line):
             _Attendance(folder, linux, line, task, note).run()
         return _ended(folder, task, release)
@@ -81,7 +84,7 @@ def _started_ns() -> int:
     return (int(text) - job.UPTIME_S) * 10**9
 
 
-def _prepare(folder: Path, task: Task, ignored: list[int], programs: Path | None = None) -> None:
+def _prepare(folder: Path, task: Task, ignored: list[int]) -> None:
     joins = task.stderr == task.stdout and _are_one(1, 2) if task.stdout is None else task.stderr == task.stdout
     trace = None if task.trace is None else task.trace._asdict()
     Job(
@@ -100,7 +103,6 @@ def _prepare(folder: Path, task: Task, ignored: list[int], programs: Path | None
         joins_output=joins,
         hosts=[list(host) for host in task.hosts],
         plan=task.plan,
-        programs=programs and str(programs),
     ).write(folder)
     (folder / job.RESULTS).mkdir()
     modules = [str(_PACKAGES), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
