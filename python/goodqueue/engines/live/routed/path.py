@@ -1,6 +1,7 @@
 """Linux's own path between the ends, in place of goodqueue's: the kernel engine's laboratory, without its hosts."""
 
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -27,13 +28,18 @@ _LOOPBACK = {"ipv6/conf/lo/disable_ipv6": "0"}
 """Programs find ``::1``, though no IPv6 crosses the path."""
 
 
+_IN_MEMORY = Path("/dev/shm/results")  # noqa: S108
+"""Where captures are until the end. tcpdump gives its files to root, which another user's host forbids."""
+
+
 class LinuxPath:
     """The routers, with their disciplines, and tcpdump at the bottleneck (`middle.Middle`)."""
 
     def __init__(self, order: Message) -> None:
         """Build the ends and the routers of ``order``. Raises LabError, OSError, NetlinkError."""
         self._plan = Plan.from_json(order["plan"])
-        self._folder = Path(order["results"])
+        self._results, self._folder = Path(order["results"]), _IN_MEMORY
+        self._folder.mkdir()
         os.environ["PATH"] = os.pathsep.join([order["programs"], os.environ.get("PATH", os.defpath)])
         privileges.keep()  # for `tc` and `tcpdump`
         distributions.write(self._plan, self._folder)
@@ -105,6 +111,9 @@ class LinuxPath:
         distributions.remove(self._folder)
         time.sleep(LAG_S)
         lost = {device: capture.stop() for device, capture in self._captures.items()}
+        for file in self._folder.iterdir():
+            shutil.copyfile(file, self._results / file.name)
+            file.unlink()
         if any(lost.values()):
             raise LabError(f"tcpdump could not keep up: packets not captured: {lost}; accepted: none")
         with self._networks["server"].entered():

@@ -27,8 +27,9 @@ from goodqueue.engines.live.virtual import job
 from goodqueue.engines.live.virtual.job import Job
 from goodqueue.errors import UserError, one_line, quoted
 
-MEMORY_MB = 2048
-"""Linux's memory. The host has as much of it as programs use."""
+MEMORY_MB = {False: 2048, True: 4096}
+"""Linux's memory by whether the path is Linux's own, whose captures lie there: at most in half of it. The host has as
+much of it as is used."""
 
 START = "SOURCE_DATE_EPOCH"
 """A variable in the environment: the calendar's time when CMD starts, in seconds since 1970."""
@@ -71,7 +72,8 @@ def run(task: Task, release: str | None, note: Callable[[str], None], ignored: l
             process_files.programs(
                 used.enter_context(process_files.root(system, threading.Event())), folder / job.PROGRAMS
             )
-        with _started(folder, process_build.program(system), system.release, started_ns) as (linux, line):
+        memory_mb = MEMORY_MB[task.plan is not None]
+        with _started(folder, process_build.program(system), system.release, started_ns, memory_mb) as (linux, line):
             _Attendance(folder, linux, line, task, note).run()
         return _ended(folder, task, release)
 
@@ -132,10 +134,10 @@ def _are_one(one: int, other: int) -> bool:
 
 @contextmanager
 def _started(
-    folder: Path, program: Path, release: str, started_ns: int
+    folder: Path, program: Path, release: str, started_ns: int, memory_mb: int
 ) -> Iterator[tuple["subprocess.Popen[bytes]", "_Line"]]:
     words = [
-        f"mem={MEMORY_MB}M",
+        f"mem={memory_mb}M",
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
@@ -152,7 +154,7 @@ def _started(
             stderr=console,
             start_new_session=True,  # Ctrl-C is ours to handle
             cwd=folder,
-            env=os.environ | {"TMPDIR": str(process.memorys_folder(folder, MEMORY_MB))},
+            env=os.environ | {"TMPDIR": str(process.memorys_folder(folder, memory_mb))},
         )
         try:
             with _guarded(linux.pid):
