@@ -83,7 +83,7 @@ class _ByEnds:
     def _flow(self, flow: Any, seen: dict[str, tuple[int, int] | None]) -> Planned:
         """Return a flow of the captures. ``seen`` has for each way its first packet's time, and all its bytes."""
         kind = _KINDS.get(flow["protocol"], "ip")
-        began = min((first for first in seen.items() if first[1] is not None), key=lambda first: first[1][0])[0]
+        began = min((first[0], way) for way, first in seen.items() if first is not None)[1]
         amounts = {way: of_way[1] if of_way else 0 for way, of_way in seen.items()}
         if kind == "tcp":
             amounts = {way: _last(transfer["delivered_bytes"]) for way, transfer in flow["transfers"].items()}
