@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Finding: `ethtool -K veth tso off gso off gro off` leaves trains of UDP whole: ten datagrams cross a veth as one packet.
+# Finding: `ethtool -K veth tso off gso off gro off` leaves trains of UDP whole: ten datagrams cross as one packet.
 # Versions: Debian 12's ethtool 1:6.1-1; Linux 6.18.44, and 7.3.4 of Debian's source (there through `netem limit 5`,
 # which held all ten and dropped none).
-# Input: a pair of veth with these offloads off at both ends, and one send of 12,000 bytes with UDP_SEGMENT 1200 (udp(7)),
-# as QUIC stacks send (quinn, quic-go, msquic).
+# Input: a pair of veth with these offloads off at both ends, and one send of 12,000 bytes with UDP_SEGMENT 1200
+# (udp(7)), as QUIC stacks send (quinn, quic-go, msquic).
 # Seen: one packet of 12,042 bytes at the peer. With `ip link set veth gso_max_segs 1` there are ten of 1242. ethtool's
 # `gso` is `tx-generic-segmentation`; `tx-udp-segmentation` stays on. `tc -s` counts ten packets in either case.
 # Misled: who tests QUIC behind `tc` in namespaces (Mininet and its like) with these three off. Loss, limits and delays
