@@ -55,15 +55,17 @@ def run(
         record = measure.record(scenario, plan, folder / "results", where)
         record["engine"] = "-".join(filter(None, [record["engine"], release, machine]))
         if trace is not None:
-            _keep(trace, folder / "results")
+            keep(trace, folder / "results", measure.results(folder / "results")["start_ns"])
         return json.dumps(record, ensure_ascii=False)
 
 
-def _keep(trace: Trace, folder: Path) -> None:
-    """Write the captures in ``folder`` as one file, with the times of a simulated run's trace."""
+def keep(trace: Trace, folder: Path, start_ns: int) -> None:
+    """Write the captures in ``folder`` as one file, with the times of a simulated run's trace.
+
+    ``start_ns`` is when the run began. Raises UserError.
+    """
     from goodqueue import _goodqueue
 
-    start_ns: int = json.loads((folder / "lab.json").read_bytes())["start_ns"]
     captures = str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap")
     try:
         _goodqueue.merge_captures(trace.path, list(trace.points), *captures, start_ns)
