@@ -1,8 +1,9 @@
-"""The answer of ``validate same-packets``: the first packet that differs, what is around it, and the senders' states."""
+"""The answer of ``validate same-packets``: the first packet that differs, what is around it, the senders' states."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue import engines
@@ -24,9 +25,14 @@ BEFORE, AFTER = 6, 4
 _ECN = ("", "ECT(1)", "ECT(0)", "CE")
 
 
-def of(name: str, scenario: Scenario, release: str | None, on: Sequence[str], progress: Progress) -> Answer:
-    """Run ``scenario``, which is not resolved, on the simulator and on Linux, and return the answer. Raises UserError."""
-    both = runs.pair(runs.resolved(scenario, release), on, lambda share: progress(0.8 * share))
+def of(
+    name: str, scenario: Scenario, release: str | None, on: Sequence[str], progress: Progress, folder: Path | None
+) -> Answer:
+    """Run ``scenario``, which is not resolved, on the simulator and on Linux, and return the answer.
+
+    ``folder`` keeps Linux's run, if there is one. Raises UserError and OSError.
+    """
+    both = runs.pair(runs.resolved(scenario, release), on, lambda share: progress(0.8 * share), folder)
     difference = both.comparison.difference
     states = runs.states(scenario, release, on, difference.time_ns) if difference else None
     progress(1.0)

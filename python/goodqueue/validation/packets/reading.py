@@ -5,6 +5,7 @@ connections between them, and sequence numbers are counted from the SYN of their
 """
 
 import struct
+import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import IPPROTO_TCP, IPPROTO_UDP
@@ -213,7 +214,7 @@ def _seen(data: bytes, columns: _Columns, connections: _Connections) -> Seen:
         begin = int(columns.options[place])
         options = data[begin : begin + int(columns.options_bytes[place])]
         if blocks := _sack(options, int(others[place])):
-            sacks[place], in_short[place] = blocks, hash(blocks)
+            sacks[place], in_short[place] = blocks, zlib.crc32(repr(blocks).encode())
     content = [
         np.array([connections.number(way) for way in ways], dtype=np.int64),
         (columns.seq - mine) % _MODULUS,

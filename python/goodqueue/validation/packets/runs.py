@@ -1,24 +1,22 @@
 """Makes both runs of a scenario with their captures, and again with the senders' states before a difference."""
 
 import json
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from goodqueue import engines
-from goodqueue.capture import SUFFIX, Trace
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
 from goodqueue.scenario import resolve
 from goodqueue.validation import cells
-from goodqueue.validation.packets import differing, reading
+from goodqueue.validation.packets import captured, differing
 from goodqueue.validation.packets.differing import Comparison
-from goodqueue.validation.packets.reading import Flows, Seen
+from goodqueue.validation.packets.reading import Seen
 
-_SNAP_BYTES = 100
-"""Bytes of a packet in a capture: all headers. Linux's captures have as many."""
+_LINUX_SHARE = 0.9
+"""The approximate share of the time that Linux takes."""
 _AFTER_S = 0.01
 """How long the second run goes on after the difference."""
 _INTERVAL_S, _MOST_SAMPLES = 0.001, 20_000
@@ -54,23 +52,24 @@ def resolved(scenario: Scenario, release: str | None) -> Scenario:
     return whole if release is None else cells.of_release(whole, release)
 
 
-def pair(scenario: Scenario, on: Sequence[str], progress: Progress) -> Pair:
-    """Run ``scenario`` on the simulator and on Linux, and compare the packets. Raises UserError."""
-    flows, stop = Flows(), threading.Event()
-    shares = {on[0]: 0.1, on[1]: 0.9}
-    done, records, seen = 0.0, [], []
-    with tempfile.TemporaryDirectory() as folder:
-        for name in on:
-            begun, share = done, shares[name]
-            file = Path(folder) / f"{name}{SUFFIX}"
-            trace = Trace(str(file), reading.POINTS, _SNAP_BYTES)
-            run = engines.traced(name, trace)
-            text = run(scenario, lambda part, begun=begun, share=share: progress(begun + part * share), stop)
-            records.append(json.loads(text))
-            seen.append(reading.read(file, flows))
-            file.unlink()
-            done += share
-    return Pair(on, records, seen, differing.compare(*seen))
+def pair(
+    scenario: Scenario,
+    on: Sequence[str],
+    progress: Progress,
+    folder: Path | None = None,
+    stop: threading.Event | None = None,
+) -> Pair:
+    """Run a resolved ``scenario`` on the simulator and on Linux, and compare the packets.
+
+    ``folder`` keeps Linux's run, if there is one. Raises UserError and OSError.
+    """
+    ends = stop or threading.Event()
+    linux = captured.kept(on[1], scenario, folder, lambda share: progress(share * _LINUX_SHARE), ends)
+    ours = captured.run(
+        on[0], scenario, linux.flows, lambda share: progress(_LINUX_SHARE + (1 - _LINUX_SHARE) * share), ends
+    )
+    seen = (ours.seen, linux.seen)
+    return Pair(on, (ours.record, linux.record), seen, differing.compare(*seen))
 
 
 def states(scenario: Scenario, release: str | None, on: Sequence[str], time_ns: int) -> States | None:
