@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
-from goodqueue import engines
+from goodqueue import engines, running
 from goodqueue.capture import SUFFIX, Trace
-from goodqueue.engines import identity
+from goodqueue.engines import identity, kernel
 from goodqueue.files import output
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
@@ -36,13 +36,19 @@ class Captured:
 
 
 def run(engine: str, scenario: Scenario, flows: Flows, progress: Progress, stop: threading.Event) -> Captured:
-    """Run a resolved ``scenario``. Connections that ``flows`` knows have their numbers. Raises UserError."""
+    """Run a resolved ``scenario``, with the same random numbers on either engine.
+
+    Connections that ``flows`` knows have their numbers. Raises UserError.
+    """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"run{SUFFIX}"
-        record = json.loads(
-            engines.traced(engine, Trace(str(file), reading.POINTS, _SNAP_BYTES))(scenario, progress, stop)
-        )
-        return Captured(record, reading.read(file, flows), flows)
+        trace = Trace(str(file), reading.POINTS, _SNAP_BYTES)
+        if engine == "sim":
+            text = running.simulate(scenario, progress, stop, trace)
+        else:
+            place = engines.release(engine), engines.machine(engine)
+            text = kernel.run(scenario, progress, stop, trace, *place, draws=True)
+        return Captured(json.loads(text), reading.read(file, flows), flows)
 
 
 def kept(engine: str, scenario: Scenario, folder: Path | None, progress: Progress, stop: threading.Event) -> Captured:

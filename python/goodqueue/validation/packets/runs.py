@@ -1,19 +1,17 @@
 """Makes both runs of a scenario with their captures, and again with the senders' states before a difference."""
 
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from goodqueue import engines
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
 from goodqueue.scenario import resolve
 from goodqueue.validation import cells
 from goodqueue.validation.packets import captured, differing
 from goodqueue.validation.packets.differing import Comparison
-from goodqueue.validation.packets.reading import Seen
+from goodqueue.validation.packets.reading import Flows, Seen
 
 _LINUX_SHARE = 0.9
 """The approximate share of the time that Linux takes."""
@@ -85,7 +83,7 @@ def states(scenario: Scenario, release: str | None, on: Sequence[str], time_ns: 
         "series": {"interval": f"{interval_us:.0f}us", "tcp": True},
     }
     series = [
-        json.loads(engines.find(name)(resolved(shorter, release), lambda _: None, threading.Event()))["series"]
+        captured.run(name, resolved(shorter, release), Flows(), lambda _: None, threading.Event()).record["series"]
         for name in on
     ]
     times = series[0]["time_s"]

@@ -41,8 +41,7 @@ _PRECISE = "3b9aca00"
 
 def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
-    if plan.own is None:
-        _await_precise_timers()
+    _prepare(plan)
     distributions.write(plan, folder)
     heard: list[str] = []
     spaces = build(plan, heard)
@@ -107,6 +106,23 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
         "flows": flows,
     }
     (folder / "lab.json").write_text(json.dumps(result), encoding="ascii")
+
+
+def _prepare(plan: Plan) -> None:
+    """Do what must be done before the path is built."""
+    if plan.own is None:
+        _await_precise_timers()
+    if plan.draws is not None:
+        _draw_from(plan.draws)
+
+
+def _draw_from(state: list[int]) -> None:
+    """Let all disciplines draw from ``state``. Linux looks at the low half, which comes last (`process_changes`)."""
+    for half, value in zip(("high", "low"), state, strict=True):
+        try:
+            Path(f"/sys/module/kernel/parameters/net_draws_{half}").write_text(f"{value}\n", encoding="ascii")
+        except OSError as error:
+            raise LabError(f"random numbers: {error}; accepted: Linux as a process, built for that") from None
 
 
 def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
