@@ -7,6 +7,7 @@ from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, TEXTS, whole
 from goodqueue.errors import Option, UserError
+from goodqueue.validation.packets.drawn_question import DrawnRuns
 from goodqueue.validation.packets.question import SamePackets
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Validate(Question):
     """
 
     verb = "validate"
-    further = (Lines, SamePackets)
+    further = (Lines, SamePackets, DrawnRuns)
     report = "Write the tables, figures and all numbers."
     needs_store = True
 

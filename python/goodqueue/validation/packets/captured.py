@@ -43,11 +43,7 @@ def run(engine: str, scenario: Scenario, flows: Flows, progress: Progress, stop:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"run{SUFFIX}"
         trace = Trace(str(file), reading.POINTS, _SNAP_BYTES)
-        if engine == "sim":
-            text = running.simulate(scenario, progress, stop, trace)
-        else:
-            place = engines.release(engine), engines.machine(engine)
-            text = kernel.run(scenario, progress, stop, trace, *place, draws=True)
+        text = _text(engine, scenario, progress, stop, trace)
         return Captured(json.loads(text), reading.read(file, flows), flows)
 
 
@@ -62,6 +58,28 @@ def kept(engine: str, scenario: Scenario, folder: Path | None, progress: Progres
     folder.mkdir(parents=True, exist_ok=True)
     output.write_file(file, True, _bytes(made))
     return made
+
+
+def record(engine: str, scenario: Scenario, folder: Path | None, stop: threading.Event) -> Record:
+    """Return the record of a run of Linux, which ``folder`` keeps if there is one. Raises UserError and OSError."""
+    file = folder / f"{identity.of(engine, scenario).key}.json" if folder is not None else None
+    if file is not None and file.exists():
+        kept_record: Record = json.loads(file.read_bytes())
+        return kept_record
+    made = _text(engine, scenario, lambda _: None, stop, None)
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        output.write_file(file, True, made.encode())
+    made_record: Record = json.loads(made)
+    return made_record
+
+
+def _text(engine: str, scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None) -> str:
+    """Return the record of a run as JSON."""
+    if engine == "sim":
+        return running.simulate(scenario, progress, stop, trace)
+    place = engines.release(engine), engines.machine(engine)
+    return kernel.run(scenario, progress, stop, trace, *place, draws=True)
 
 
 def _bytes(made: Captured) -> bytes:
