@@ -52,7 +52,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
             captures[device] = Capture(device, folder / f"{device}.pcap")
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
-    clock = Clock.starting_in(_LEAD_S)
+    clock = Clock.starting_in(_LEAD_S, at_turn=plan.draws is not None)
     hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
