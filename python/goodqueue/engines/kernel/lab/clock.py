@@ -5,7 +5,6 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-
 _TICK_NS = 4_000_000
 _TURN_NS = 512 * _TICK_NS
 """The ticks after which the wheel of timers begins again, for timers of up to 16 s."""
