@@ -65,6 +65,13 @@ def agreement(run: Mapping[str, Seen], kept: Mapping[str, Blocks]) -> Agreement:
     return Agreement(sum(packets), until is None)
 
 
+def before(kept: Mapping[str, Blocks], time_ns: int) -> int:
+    """Return how many packets are in the blocks that ended before ``time_ns``."""
+    return sum(
+        max((count for count, ended_ns, _ in blocks if ended_ns < time_ns), default=0) for blocks in kept.values()
+    )
+
+
 def _common(ours: Blocks, theirs: Blocks) -> int:
     """Return how many blocks are equal from the start."""
     common = 0

@@ -1,0 +1,64 @@
+"""The ratchet: in no scenario fewer of the simulator's packets agree with Linux's than it says in the stored results.
+
+Linux's packets are kept in short (`packets.kept`), so no kernel is needed. `experiments/same_packets` says how the
+files are made.
+"""
+
+import csv
+import threading
+from pathlib import Path
+
+import pytest
+
+from goodqueue.validation.packets import captured, drawing, kept, matrix, runs
+from goodqueue.validation.packets.kept import Blocks
+from goodqueue.validation.packets.matrix import Cell
+from goodqueue.validation.packets.reading import Flows
+
+FOLDER = Path(__file__).parents[2] / "experiments" / "same_packets"
+SECONDS, END_S = 4.0, 60.0
+"""How much of each run is compared on each change, and a time that is later than all."""
+
+
+def parted(name: str) -> dict[str, float]:
+    """Return when each cell's runs part, by the stored results."""
+    with (FOLDER / name).open(encoding="utf-8", newline="") as file:
+        return {row["cell"]: float(row["at_s"] or END_S) for row in csv.DictReader(file)}
+
+
+def check(cell: Cell, release: str, blocks: dict[str, Blocks], parted_s: float, most_s: float) -> None:
+    until_s = min(parted_s, most_s)
+    scenario = {**cell.scenario, "warmup": "0s"}
+    if until_s < END_S:
+        scenario["duration"] = f"{until_s:.6f}s"
+    run = captured.run("sim", runs.resolved(scenario, release), Flows(), lambda _: None, threading.Event())
+    agreement = kept.agreement(run.seen, blocks)
+    least = kept.before(blocks, round(until_s * 1e9))
+    assert agreement.packets >= least, f"{cell.name}: {agreement.packets} packets agree, and {least} did"
+
+
+MATRIX = {release: {cell.name: cell for cell in matrix.cells(release)} for release in ("6.1", "7.3")}
+
+
+@pytest.mark.parametrize("name", MATRIX["7.3"])
+def test_no_fewer_packets_agree_with_7_3(name: str) -> None:
+    blocks = kept.read(FOLDER / "linux-7.3.csv.gz")
+    check(MATRIX["7.3"][name], "7.3", blocks[name], parted("matrix-7.3.csv")[name], SECONDS)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("release", "name"), [(release, name) for release, cells in MATRIX.items() for name in cells])
+def test_no_fewer_packets_agree_in_the_whole_run(release: str, name: str) -> None:
+    blocks = kept.read(FOLDER / f"linux-{release}.csv.gz")
+    check(MATRIX[release][name], release, blocks[name], parted(f"matrix-{release}.csv")[name], END_S)
+
+
+DRAWN = 20
+"""The runs of the first draw on 7.3 that are compared on each change."""
+
+
+@pytest.mark.parametrize("number", range(DRAWN))
+def test_no_fewer_packets_agree_in_what_was_drawn(number: int) -> None:
+    cell = drawing.cells(DRAWN, 1, "7.3", ("sim", "kernel-7.3-process"))[number]
+    blocks = kept.read(FOLDER / "drawn-linux-7.3.csv.gz")
+    check(cell, "7.3", blocks[cell.name], parted("drawn-7.3.csv")[cell.name], END_S)
