@@ -61,22 +61,29 @@ def changed(seen: Mapping[str, Seen], point: str, place: int, **columns: int) ->
     return {**seen, point: replace(before, time_ns=times, content=content)}
 
 
+END_NS = 3_000_000_000
+
+
+def compare(first: Mapping[str, Seen], second: Mapping[str, Seen]) -> differing.Comparison:
+    return differing.compare(first, second, END_NS)
+
+
 def test_two_runs_part_at_the_first_packet_that_differs(run: Captured) -> None:
     seen = run.seen
-    assert differing.compare(seen, simulated().seen).are_equal
-    assert differing.compare(seen, changed(seen, "down-in", 500, time_ns=2000)).are_equal, "2 us are nothing"
-    late = differing.compare(seen, changed(seen, "down-in", 500, time_ns=2001))
+    assert compare(seen, simulated().seen).are_equal
+    assert compare(seen, changed(seen, "down-in", 500, time_ns=2000)).are_equal, "2 us are nothing"
+    late = compare(seen, changed(seen, "down-in", 500, time_ns=2001))
     assert late.difference is not None
     assert (late.difference.point, late.difference.place, late.difference.what) == ("down-in", 500, "time")
     acks = int((seen["up-in"].time_ns < late.difference.time_ns).sum())
     assert late.agreeing == 500 + acks
-    assert differing.compare(seen, changed(seen, "down-out", 500, time_ns=9000)).are_equal, "the order alone counts"
+    assert compare(seen, changed(seen, "down-out", 500, time_ns=9000)).are_equal, "the order alone counts"
     both = changed(changed(seen, "down-out", 400, seq=1), "down-in", 500, seq=1)
-    found = differing.compare(seen, both).difference
+    found = compare(seen, both).difference
     assert found is not None
     assert (found.point, found.place, found.what) == ("down-out", 400, "sequence number")
     shorter = simulated(duration="2s").seen
-    ended = differing.compare(seen, shorter).difference
+    ended = compare(seen, shorter).difference
     assert ended is not None
     assert ended.what == "no further packet in one of the runs"
 
@@ -104,7 +111,7 @@ def test_a_run_of_linux_that_is_kept_is_read_as_it_was(
     assert made[0] is run
     assert made[1] is not run
     assert made[1].flows == run.flows
-    assert differing.compare(run.seen, made[1].seen).are_equal
+    assert compare(run.seen, made[1].seen).are_equal
     assert made[1].seen["up-in"].sacks == run.seen["up-in"].sacks
 
 

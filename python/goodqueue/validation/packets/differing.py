@@ -47,13 +47,13 @@ class Comparison:
         return self.difference is None
 
 
-def compare(first: Mapping[str, Seen], second: Mapping[str, Seen]) -> Comparison:
-    """Compare two runs.
+def compare(first: Mapping[str, Seen], second: Mapping[str, Seen], end_ns: int) -> Comparison:
+    """Compare two runs, which end at ``end_ns``.
 
     At the points behind the queues only the order counts: Linux's shaper lets a packet out while tokens are left, and
     the node behind it holds the packet as long as its transmission takes.
     """
-    found = [_first(point, first[point], second[point]) for point in first]
+    found = [_first(point, first[point], second[point], end_ns) for point in first]
     differences = [difference for difference in found if difference is not None]
     difference = min(differences, key=lambda difference: difference.time_ns, default=None)
     sides = [[seen[point] for point in SENT] for seen in (first, second)]
@@ -85,7 +85,7 @@ def _before(mine: Seen, theirs: Seen, time_ns: int) -> int:
     return min(int(np.searchsorted(seen.time_ns, time_ns)) for seen in (mine, theirs))
 
 
-def _first(point: str, mine: Seen, theirs: Seen) -> Difference | None:
+def _first(point: str, mine: Seen, theirs: Seen, end_ns: int) -> Difference | None:
     """Return the first difference at ``point``."""
     common = min(len(mine), len(theirs))
     is_other = mine.content[:common] != theirs.content[:common]
@@ -99,7 +99,7 @@ def _first(point: str, mine: Seen, theirs: Seen) -> Difference | None:
         fields = [name for name, other in zip(FIELDS, is_other[place], strict=True) if other]
         time_ns = min(int(seen.time_ns[place]) for seen in (mine, theirs))
         return Difference(point, place, time_ns, ", ".join(fields) or "time")
-    if len(mine) == len(theirs):
-        return None
     longer = mine if len(mine) > len(theirs) else theirs
+    if len(mine) == len(theirs) or point not in SENT or longer.time_ns[common] >= end_ns - WITHIN_NS:
+        return None
     return Difference(point, common, int(longer.time_ns[common]), "no further packet in one of the runs")

@@ -40,7 +40,7 @@ def blocks(seen: Seen) -> Blocks:
     if len(seen) % EVERY:
         ends.append(len(seen))
     content = np.ascontiguousarray(seen.content, dtype="<i8")
-    begins = [0, *ends[:-1]]
+    begins = [0, *ends][: len(ends)]
     return [
         (end, int(seen.time_ns[end - 1]), zlib.crc32(content[begin:end].tobytes()))
         for begin, end in zip(begins, ends, strict=True)

@@ -76,6 +76,11 @@ class Seen:
     def __len__(self) -> int:
         return len(self.time_ns)
 
+    def until(self, end_ns: int) -> "Seen":
+        """Return the packets before ``end_ns``."""
+        count = int(np.searchsorted(self.time_ns, end_ns))
+        return Seen(self.time_ns[:count], self.content[:count], self.window[:count], self.sacks)
+
     def packet(self, place: int) -> Packet:
         """Return one packet."""
         flow, seq, length, flags, ack, ecn, _ = map(int, self.content[place])

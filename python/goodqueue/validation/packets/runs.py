@@ -7,7 +7,7 @@ from pathlib import Path
 
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
-from goodqueue.scenario import resolve
+from goodqueue.scenario import resolve, seconds
 from goodqueue.validation import cells
 from goodqueue.validation.packets import captured, differing
 from goodqueue.validation.packets.differing import Comparison
@@ -66,8 +66,9 @@ def pair(
     ours = captured.run(
         on[0], scenario, linux.flows, lambda share: progress(_LINUX_SHARE + (1 - _LINUX_SHARE) * share), ends
     )
-    seen = (ours.seen, linux.seen)
-    return Pair(on, (ours.record, linux.record), seen, differing.compare(*seen))
+    end_ns = round(seconds(scenario["duration"]) * 1e9)
+    seen = [{point: packets.until(end_ns) for point, packets in run.seen.items()} for run in (ours, linux)]
+    return Pair(on, (ours.record, linux.record), seen, differing.compare(*seen, end_ns))
 
 
 def states(scenario: Scenario, release: str | None, on: Sequence[str], time_ns: int) -> States | None:
