@@ -117,7 +117,7 @@ def _scenario(draws: _Draws, release: str | None) -> Scenario:
     if draws.happens(0.2, "change"):
         later = {"at": f"{duration / 2:g}s", "rate": f"{round(1000 * rate * draws.one((0.3, 0.5, 2)))}kbit"}
         scenario["change"] = [later]
-    if draws.happens(0.25, "host"):
+    if draws.happens(0.25):
         scenario["host"] = [_host(draws, scenario["traffic"][0])]
     if draws.happens(0.2, "stock buffers"):
         scenario["linux"] = {"tcp_rmem": "stock", "tcp_wmem": "stock"}
@@ -201,10 +201,12 @@ def _hop(draws: _Draws, rate: float) -> dict[str, Any]:
 
 
 def _host(draws: _Draws, flows: dict[str, Any]) -> dict[str, Any]:
-    """Return a host, and put ``flows`` on it if it has an interface."""
+    """Return a host with an interface, and put ``flows`` on it.
+
+    Without an interface the bottleneck would be the host's own queue, before which nothing can be captured.
+    """
     role = draws.one(("host", "server", "server"))
-    if not draws.happens(0.6, "interface"):
-        return {"role": role, "tso": False}
     flows[role] = "box"
     line, rate = draws.one(("fq", "fq_codel", "pfifo_fast")), draws.one((50, 100, 1000))
+    draws.words.append(f"host {line}")
     return {"role": role, "name": "box", "rate": f"{rate}mbit", "qdisc": line, "tso": False}
