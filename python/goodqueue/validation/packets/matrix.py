@@ -25,7 +25,12 @@ class Cell:
 def cells(release: str | None) -> list[Cell]:
     """Return the cells that Linux ``release`` can run, in the order of the file."""
     table = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return [*_grid(table["base"], table["grid"]), *_cases(table["base"], table["case"], release)]
+    base = table["base"]
+    return [
+        *_grid(base, table["grid"]),
+        *_datagrams(base, table["datagrams"]),
+        *_cases(base, table["case"], release),
+    ]
 
 
 def _grid(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[Cell]:
@@ -36,6 +41,13 @@ def _grid(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[Cell]:
                 flows["ecn"] = "ecn" in line.split()
                 bottleneck = {**base["bottleneck"], "qdisc": line}
                 yield Cell(f"{count} {cc}, {line}", {**base, "bottleneck": bottleneck, "traffic": [flows]})
+
+
+def _datagrams(base: Mapping[str, Any], datagrams: Mapping[str, Any]) -> Iterator[Cell]:
+    traffic = [{"start": START, **flows} for flows in datagrams["traffic"]]
+    for line in datagrams["lines"]:
+        bottleneck = {**base["bottleneck"], "qdisc": line}
+        yield Cell(f"datagrams, {line}", {**base, "bottleneck": bottleneck, "traffic": traffic})
 
 
 def _cases(base: Mapping[str, Any], cases: list[dict[str, Any]], release: str | None) -> Iterator[Cell]:
