@@ -12,7 +12,8 @@ from pathlib import Path
 
 from experiments import kept
 from goodqueue.engines.releases import RELEASES
-from goodqueue.validation.packets import matrix
+from goodqueue.show import markdown
+from goodqueue.validation.packets import drawn_answer, matrix
 
 HERE = Path(__file__).parent
 PAGE, FILE = kept.PAGES / "same-packets.md", kept.PAGES / "same-packets.csv"
@@ -68,6 +69,18 @@ def causes_table(found: list[dict[str, str]]) -> Iterator[str]:
             yield f"| {row['release']} | {row['cell']} | {packet} | {row['at_s']} | {row['what']} | {row['cause']} |"
 
 
+def drawn_tables() -> Iterator[str]:
+    """Yield the lines about the runs that were drawn at random."""
+    for release in RELEASES:
+        file = HERE / f"drawn-{release}.csv"
+        if file.exists():
+            drawn = drawn_answer.read(file)
+            yield f"### Linux {release}, {len(drawn)} runs"
+            yield from ("", " ".join(drawn_answer.sentences(drawn)), "")
+            for table in drawn_answer.tables(drawn):
+                yield from (f"*{table.title}*", "", *markdown.table(table).splitlines(), "")
+
+
 def main() -> None:
     """Write the page and the file."""
     found = list(joined())
@@ -76,7 +89,8 @@ def main() -> None:
         writer.writeheader()
         writer.writerows(found)
     lines = ["## Packets until the first difference", "", *cells_table(found), ""]
-    lines += ["## What remains", "", *causes_table(found)]
+    lines += ["## What remains", "", *causes_table(found), ""]
+    lines += ["## Whole runs drawn at random", "", *drawn_tables()]
     kept.below(PAGE, HERE, lines)
 
 

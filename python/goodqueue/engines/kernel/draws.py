@@ -7,8 +7,6 @@ all its disciplines. So the numbers are the same if one part draws: `part` says 
 from goodqueue.record import Scenario
 
 _64_BITS = (1 << 64) - 1
-_HOPS = 2
-"""The number of the first hop. The bottlenecks of the two directions have the numbers before it."""
 _DRAWING = ("jitter", "loss", "duplicate", "reorder")
 """The keys of a wire that make it draw."""
 _NONE = (None, "0s", "0%")
@@ -16,23 +14,23 @@ _NONE = (None, "0s", "0%")
 
 def state(scenario: Scenario) -> tuple[int, int]:
     """Return the high and the low half of the state, for a resolved ``scenario``."""
-    return _stream(scenario["seed"], "qdisc", part(scenario))
+    return _stream(scenario["seed"], part(scenario))
 
 
-def part(scenario: Scenario) -> int:
-    """Return the number of the part that draws: the first wire that does, or else the bottleneck down."""
-    for place, hop in enumerate(scenario.get("hop", [])):
+def part(scenario: Scenario) -> str:
+    """Return the name of the stream of the part that draws: the first wire that does, or else the bottleneck down."""
+    for hop in scenario.get("hop", []):
         if any(hop.get(key) not in _NONE for key in _DRAWING):
-            return _HOPS + place
-    return 0
+            return f"hop {hop['name']}"
+    return "qdisc"
 
 
-def _stream(seed: int, name: str, number: int) -> tuple[int, int]:
-    """Return the state of the stream ``name`` with ``number``, of the family of ``seed`` (`Streams::stream`)."""
+def _stream(seed: int, name: str) -> tuple[int, int]:
+    """Return the state of the first stream called ``name``, of the family of ``seed`` (`Streams::stream`)."""
     hashed = 0xCBF29CE484222325
     for byte in name.encode():
         hashed = (hashed ^ byte) * 0x100000001B3 & _64_BITS
-    low = _splitmix64(_splitmix64(seed ^ hashed) + number & _64_BITS)
+    low = _splitmix64(_splitmix64(seed ^ hashed))
     return _splitmix64(low), low | 1
 
 

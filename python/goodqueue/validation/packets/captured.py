@@ -35,16 +35,16 @@ class Captured:
     """The numbers of the connections."""
 
 
-def run(engine: str, scenario: Scenario, flows: Flows, progress: Progress, stop: threading.Event) -> Captured:
+def run(engine: str, scenario: Scenario, connections: Flows, progress: Progress, stop: threading.Event) -> Captured:
     """Run a resolved ``scenario``, with the same random numbers on either engine.
 
-    Connections that ``flows`` knows have their numbers. Raises UserError.
+    Connections that ``connections`` has have their numbers. Raises UserError.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"run{SUFFIX}"
         trace = Trace(str(file), reading.POINTS, _SNAP_BYTES)
         text = _text(engine, scenario, progress, stop, trace)
-        return Captured(json.loads(text), reading.read(file, flows), flows)
+        return Captured(json.loads(text), reading.read(file, connections), connections)
 
 
 def kept(engine: str, scenario: Scenario, folder: Path | None, progress: Progress, stop: threading.Event) -> Captured:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from goodqueue import engines
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
+from goodqueue.traffic import BULK
 from goodqueue.validation.packets import runs
 from goodqueue.validation.packets.matrix import Cell
 
@@ -140,11 +141,11 @@ def _link(draws: _Draws, kbit: int) -> dict[str, Any]:
 
 
 def _traffic(draws: _Draws, release: str | None) -> list[dict[str, Any]]:
-    traffic = [_flows(draws, "down")]
+    traffic = [_bulk(draws, "down")]
     if draws.happens(0.35, "second control"):
-        traffic.append(_flows(draws, "down"))
+        traffic.append(_bulk(draws, "down"))
     if draws.happens(0.3, "both directions"):
-        traffic.append(_flows(draws, "up"))
+        traffic.append(_bulk(draws, "up"))
     if draws.happens(0.4, "transfers"):
         size = draws.even_log(TRANSFER_KB)
         again = {"interval": f"{draws.number(1, 20) * 100}ms"}
@@ -162,10 +163,10 @@ def _traffic(draws: _Draws, release: str | None) -> list[dict[str, Any]]:
     return traffic
 
 
-def _flows(draws: _Draws, direction: str) -> dict[str, Any]:
+def _bulk(draws: _Draws, direction: str) -> dict[str, Any]:
     control = draws.one(CONTROLS)
     count = draws.number(1, 4)
-    flows: dict[str, Any] = {"kind": "bulk", "cc": control, "count": count, "direction": direction}
+    flows: dict[str, Any] = {"kind": BULK, "cc": control, "count": count, "direction": direction}
     draws.words.append(f"{count} {control}")
     if control != "dctcp" and draws.happens(0.35, "ECN"):
         flows["ecn"] = True
@@ -200,13 +201,13 @@ def _hop(draws: _Draws, rate: float) -> dict[str, Any]:
     return wire
 
 
-def _host(draws: _Draws, flows: dict[str, Any]) -> dict[str, Any]:
-    """Return a host with an interface, and put ``flows`` on it.
+def _host(draws: _Draws, entry: dict[str, Any]) -> dict[str, Any]:
+    """Return a host with an interface, and put the traffic ``entry`` on it.
 
     Without an interface the bottleneck would be the host's own queue, before which nothing can be captured.
     """
     role = draws.one(("host", "server", "server"))
-    flows[role] = "box"
+    entry[role] = "box"
     line, rate = draws.one(("fq", "fq_codel", "pfifo_fast")), draws.one((50, 100, 1000))
     draws.words.append(f"host {line}")
     return {"role": role, "name": "box", "rate": f"{rate}mbit", "qdisc": line, "tso": False}

@@ -16,14 +16,14 @@ _SIZES = (34, 12)
 """The first run's marks are the larger ones, so that both are seen where they agree."""
 
 
-def draw(names: Sequence[str], runs: Sequence[Mapping[str, Seen]], difference: Difference) -> Figure:
-    """Draw the packets that the hosts of both ``runs`` sent: data as circles, ACKs as crosses."""
+def draw(names: Sequence[str], captures: Sequence[Mapping[str, Seen]], difference: Difference) -> Figure:
+    """Draw the packets that the hosts of both runs sent: data as circles, ACKs as crosses."""
     looks = style.looks(names)
-    flow = _flow(runs, difference)
+    flow = _flow(captures, difference)
     with style.look():
         figure = style.new_figure(3.2)
         axes = figure.subplots()
-        for name, look, run, size in zip(names, looks, runs, _SIZES, strict=True):
+        for name, look, run, size in zip(names, looks, captures, _SIZES, strict=True):
             for point in SENT:
                 seen = run[point]
                 near = np.abs(seen.time_ns - difference.time_ns) <= SPAN_NS
@@ -44,7 +44,7 @@ def draw(names: Sequence[str], runs: Sequence[Mapping[str, Seen]], difference: D
     return figure
 
 
-def _flow(runs: Sequence[Mapping[str, Seen]], difference: Difference) -> int:
+def _flow(captures: Sequence[Mapping[str, Seen]], difference: Difference) -> int:
     """Return the connection of the packet that differs, in the first run that has it."""
-    seen = next(run[difference.point] for run in runs if difference.place < len(run[difference.point]))
+    seen = next(run[difference.point] for run in captures if difference.place < len(run[difference.point]))
     return seen.packet(difference.place).flow

@@ -8,6 +8,7 @@ from typing import Any
 
 from goodqueue.engines.releases import RELEASES
 from goodqueue.record import Scenario
+from goodqueue.traffic import BULK
 
 FILE = Path(__file__).with_name("matrix.toml")
 START = "1s"
@@ -37,7 +38,7 @@ def _grid(base: Mapping[str, Any], grid: Mapping[str, Any]) -> Iterator[Cell]:
     for cc in grid["cc"]:
         for count in grid["flows"]:
             for line in grid["lines"]:
-                flows = {"kind": "bulk", "cc": cc, "count": count, "stagger": grid["stagger"], "start": START}
+                flows = {"kind": BULK, "cc": cc, "count": count, "stagger": grid["stagger"], "start": START}
                 flows["ecn"] = "ecn" in line.split()
                 bottleneck = {**base["bottleneck"], "qdisc": line}
                 yield Cell(f"{count} {cc}, {line}", {**base, "bottleneck": bottleneck, "traffic": [flows]})

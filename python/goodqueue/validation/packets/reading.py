@@ -124,12 +124,12 @@ class _Connections:
             self.firsts[seen.ways[place]] = int(seen.seq[place])
 
 
-def read(file: Path, flows: Flows) -> dict[str, Seen]:
+def read(file: Path, known: Flows) -> dict[str, Seen]:
     """Return what is in ``file``, a capture that goodqueue wrote, by point."""
     data = file.read_bytes()
     names, frames = _frames(data)
     octets = np.frombuffer(data, dtype=np.uint8)
-    connections = _Connections(flows)
+    connections = _Connections(known)
     points = sorted(frames, key=lambda number: POINTS.index(names[number]))
     columns = {names[number]: _columns(octets, frames[number]) for number in points}
     for seen in columns.values():  # a direction counts from its SYN, which may be at a point that comes later
