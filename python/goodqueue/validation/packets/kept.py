@@ -1,4 +1,4 @@
-"""Linux's packets of a run in short: a digest of every 250, with the time of the last.
+"""Linux's packets of a run in short: digests of 10 at the start and of 250 later, each with the time of the last.
 
 With it a simulated run can be compared on a machine that has no kernel, within a second, and the file is small.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from goodqueue.validation.packets.differing import WITHIN_NS
 from goodqueue.validation.packets.reading import SENT, Seen
 
-EVERY = 250
-"""Packets in a block."""
+SHORT, LONG, SHORT_UNTIL = 10, 250, 500
+"""Packets in a block up to so many packets, and in the blocks after them."""
 COLUMNS = ("cell", "point", "packets", "time_ns", "digest")
 
 Blocks = list[tuple[int, int, int]]
@@ -36,8 +36,9 @@ class Agreement:
 
 def blocks(seen: Seen) -> Blocks:
     """Return the blocks of what was seen at a point. The last one may be shorter."""
-    ends = [*range(EVERY, len(seen) + 1, EVERY)]
-    if len(seen) % EVERY:
+    whole = (*range(SHORT, SHORT_UNTIL + 1, SHORT), *range(SHORT_UNTIL + LONG, len(seen) + 1, LONG))
+    ends = [end for end in whole if end <= len(seen)]
+    if len(seen) > (ends[-1] if ends else 0):
         ends.append(len(seen))
     content = np.ascontiguousarray(seen.content, dtype="<i8")
     begins = [0, *ends][: len(ends)]
