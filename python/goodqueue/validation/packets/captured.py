@@ -106,7 +106,9 @@ def _read(file: Path) -> Captured:
         for (low, high), nth in about["flows"]:
             flows.number((low, high), nth)
         seen = {
-            point: Seen(*(arrays[f"{point} {name}"] for name in ("time_ns", "content", "window")), _sacks(sacks))
+            point: Seen(
+                arrays[f"{point} time_ns"], arrays[f"{point} content"], arrays[f"{point} window"], _sacks(sacks)
+            )
             for point, sacks in about["sacks"].items()
         }
     return Captured(about["record"], seen, flows)

@@ -68,7 +68,7 @@ def pair(
     )
     end_ns = round(seconds(scenario["duration"]) * 1e9)
     seen = [{point: packets.until(end_ns) for point, packets in run.seen.items()} for run in (ours, linux)]
-    return Pair(on, (ours.record, linux.record), seen, differing.compare(*seen, end_ns))
+    return Pair(on, (ours.record, linux.record), seen, differing.compare(seen[0], seen[1], end_ns))
 
 
 def states(scenario: Scenario, release: str | None, on: Sequence[str], time_ns: int) -> States | None:
