@@ -29,7 +29,7 @@ class Agreement:
     """How far a run agrees with the blocks of another."""
 
     packets: int
-    """Packets in the blocks that agree, of both directions, up to the time of the first block that does not."""
+    """Packets in the blocks that agree, of both directions, before the end of the first block that does not."""
     is_to_the_end: bool
     """Whether all blocks agree."""
 
@@ -57,10 +57,10 @@ def agreement(run: Mapping[str, Seen], kept: Mapping[str, Blocks]) -> Agreement:
         common = _common(ours, theirs)
         agreeing[point] = theirs[:common]
         if common < len(theirs) or common < len(ours):
-            parted_ns.append(theirs[common - 1][1] if common else 0)
+            parted_ns.append((theirs if common < len(theirs) else ours)[common][1])
     until = min(parted_ns, default=None)
     packets = (
-        max((count for count, time_ns, _ in point if until is None or time_ns <= until), default=0)
+        max((count for count, time_ns, _ in point if until is None or time_ns < until), default=0)
         for point in agreeing.values()
     )
     return Agreement(sum(packets), until is None)

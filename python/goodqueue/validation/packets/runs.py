@@ -4,7 +4,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
 from goodqueue.scenario import resolve, seconds
@@ -71,22 +73,27 @@ def pair(
     return Pair(on, (ours.record, linux.record), seen, differing.compare(seen[0], seen[1], end_ns))
 
 
+def until(scenario: Scenario, release: str | None, end_s: float, **more: Any) -> Scenario:
+    """Return ``scenario`` resolved, as far as ``end_s``, with ``more`` keys.
+
+    It is whole if something starts, stops or changes after that. Raises UserError.
+    """
+    whole = {**scenario, "warmup": "0s", **more}
+    try:
+        return resolved({**whole, "duration": f"{round(end_s * 1e6)}us"}, release)
+    except UserError:
+        return resolved(whole, release)
+
+
 def states(scenario: Scenario, release: str | None, on: Sequence[str], time_ns: int) -> States | None:
     """Run ``scenario``, which is not resolved, until ``time_ns``, and return the senders' last states before it.
 
     A run in virtual time repeats, so the states are those of the first run. Raises UserError.
     """
-    until = time_ns / 1e9
     interval_us = max(_INTERVAL_S * 1e6, -(-time_ns // (1000 * _MOST_SAMPLES)))
-    shorter = scenario | {
-        "duration": f"{round((until + _AFTER_S) * 1e6)}us",
-        "warmup": "0s",
-        "series": {"interval": f"{interval_us:.0f}us", "tcp": True},
-    }
-    series = [
-        captured.run(name, resolved(shorter, release), Flows(), lambda _: None, threading.Event()).record["series"]
-        for name in on
-    ]
+    more = {"interval": f"{interval_us:.0f}us", "tcp": True}
+    shorter = until(scenario, release, time_ns / 1e9 + _AFTER_S, series=more)
+    series = [captured.run(name, shorter, Flows(), lambda _: None, threading.Event()).record["series"] for name in on]
     times = series[0]["time_s"]
     last = sum(time < (time_ns - _MARGIN_NS) / 1e9 for time in times) - 1
     if last < 0:
