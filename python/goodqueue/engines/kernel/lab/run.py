@@ -37,8 +37,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
 
     ``buffer_kib`` is the memory in which packets wait for one tcpdump.
     """
-    if plan.own is None:
-        _await_precise_timers()
+    _prepare(plan)
     distributions.write(plan, folder)
     heard: list[str] = []
     spaces = build(plan, heard)
@@ -49,7 +48,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
             captures[device] = Capture(device, folder / f"{device}.pcap", buffer_kib)
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
-    clock = Clock.starting_in(_LEAD_S)
+    clock = Clock.starting_in(_LEAD_S, at_turn=plan.draws is not None)
     hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
@@ -103,6 +102,23 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
         "flows": flows,
     }
     (folder / "lab.json").write_text(json.dumps(result), encoding="ascii")
+
+
+def _prepare(plan: Plan) -> None:
+    """Do what must be done before the path is built."""
+    if plan.own is None:
+        _await_precise_timers()
+    if plan.draws is not None:
+        _draw_from(plan.draws)
+
+
+def _draw_from(state: list[int]) -> None:
+    """Let all disciplines draw from ``state``. Linux looks at the low half, which comes last (`process_changes`)."""
+    for half, value in zip(("high", "low"), state, strict=True):
+        try:
+            Path(f"/sys/module/kernel/parameters/net_draws_{half}").write_text(f"{value}\n", encoding="ascii")
+        except OSError as error:
+            raise LabError(f"random numbers: {error}; accepted: Linux as a process, built for that") from None
 
 
 def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
