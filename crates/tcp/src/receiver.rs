@@ -247,7 +247,8 @@ impl Receiver {
         self.has_gap() || self.paused || self.fin.is_some()
     }
 
-    /// Takes the next `bytes` in order.
+    /// Takes the next `bytes` in order. While the application does not read, the caller has counted them as unread: on
+    /// Linux a segment takes up its room before the window grows by it (`tcp_queue_rcv`).
     #[inline]
     fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
         self.unacked += bytes;
@@ -258,9 +259,7 @@ impl Receiver {
         if self.window.grow(self.waiting(), segment.payload_len) {
             self.delack.on_growth();
         }
-        if self.paused {
-            self.unread += bytes;
-        } else {
+        if !self.paused {
             self.window.on_read(now, self.delivered);
         }
     }

@@ -84,7 +84,12 @@ impl Receive {
                 let accepted = "one with `rx_usecs`, at the end of which fewer packets are taken";
                 refuse(&table.key("rx_frames"), format!("{frames} without a time"), accepted)
             }
-            _ => Ok((rx_usecs > 0 || gro).then_some(Self { rx_usecs, rx_frames, gro, reads_after_poll: false })),
+            _ => Ok((rx_usecs > 0 || gro).then_some(Self {
+                rx_usecs,
+                rx_frames,
+                gro,
+                reads_after_poll: false,
+            })),
         }
     }
 

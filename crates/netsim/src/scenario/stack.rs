@@ -162,7 +162,11 @@ impl HostSpec {
         let small_queues = table.take(&SMALL_QUEUES)?.then_some(SmallQueues { pacing_shift, offload });
         let gso = Self::gso(table)?;
         if gso && !offload {
-            return refuse(&table.key("gso"), "true beside `tso = false`", "a host whose TCP makes longer packets");
+            return refuse(
+                &table.key("gso"),
+                "true beside `tso = false`",
+                "a host whose TCP makes longer packets",
+            );
         }
         let (sysctls, key) = (Sysctls::read(table)?, table.path().to_string());
         Ok((Self { name, role, small_queues, gso, interface: None, receive, sysctls, key }, link))

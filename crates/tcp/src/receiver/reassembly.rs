@@ -63,6 +63,9 @@ impl Receiver {
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
         let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes);
+        if self.paused {
+            self.unread += bytes;
+        }
         if bytes > 0 {
             self.take_apart(now, segment, bytes, rtt);
         }

@@ -213,6 +213,24 @@ fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     assert_eq!(ack(&mut r).map(|ack| ack.window), Some(20_000));
 }
 
+/// Five segments that wait unread: the window falls with each, so none is acknowledged before the application reads.
+/// That is more than a full segment, which leaves one ACK at once. A single segment waits for another as ever.
+#[test]
+fn a_burst_is_acknowledged_when_the_application_reads_it() {
+    let mut r = settled();
+    let nxt = r.nxt.0;
+    r.pause();
+    for n in 0..5 {
+        data(&mut r, 0, nxt + 500 * n);
+        assert!(ack(&mut r).is_none(), "segment {n}");
+    }
+    r.read(at(0));
+    assert_eq!(ack(&mut r).map(|ack| ack.ack.0), Some(nxt + 2500));
+    data(&mut r, 0, nxt + 2500);
+    r.read(at(0));
+    assert!(ack(&mut r).is_none(), "one segment");
+}
+
 /// 10 000 bytes that wait behind a hole take up 5000 of a window of 64 000 bytes. If they took up 10 000, our sender
 /// would stop at the window's end in a long recovery in which Linux's continues. The ACK of the filled hole counts half
 /// of the 10 500 bytes now in order, because the application has not read them yet. The next ACK counts half of the 10
