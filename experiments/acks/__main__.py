@@ -122,7 +122,8 @@ def write(results: dict[str, Any]) -> None:
                 name = f"{rate}, {size}"
                 linux, stock, ideal = found["linux"]["cases"][name], found["stock"][name], found["ideal"][name]
                 off = [
-                    100 * (statistics.mean(one[place] for one in stock) / statistics.mean(one[place] for one in linux) - 1)
+                    100
+                    * (statistics.mean(one[place] for one in stock) / statistics.mean(one[place] for one in linux) - 1)
                     for place in (0, 1)
                 ]
                 shown = f"{rate or 'no limit'}, {size}"
@@ -141,9 +142,7 @@ def main() -> None:
         kept.keep(HERE, results)
     for release, found in results.items():
         for name, hosts in {"stock": STOCK, "ideal": IDEAL}.items():
-            found[name] = {
-                f"{rate}, {size}": simulated(rate, size, release, hosts) for rate in RATES for size in SIZES
-            }
+            found[name] = {f"{rate}, {size}": simulated(rate, size, release, hosts) for rate in RATES for size in SIZES}
     kept.keep(HERE, results)
     write(results)
 

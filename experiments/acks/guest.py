@@ -58,7 +58,8 @@ def raise_end(device: str, address: str, other: str, beside: str) -> None:
 def tc(device: str, lines: list[str]) -> None:
     """Give ``lines`` to tc."""
     text = "\n".join(line.replace("DEV", f"dev {device}") for line in lines)
-    subprocess.run(["tc", "-batch", "-"], input=text, text=True, check=True)
+    batch = ["tc", "-batch", "-"]
+    subprocess.run(batch, input=text, text=True, check=True)
 
 
 def sent_segments() -> int:

@@ -48,7 +48,8 @@ impl Segment {
     }
 
     /// Returns this segment with the payload of `next`, if the two leave their host as one packet: the rest of a packet
-    /// for segmentation offload. A packet with a [departure time](Self::departure) stays in parts, of which each has it.
+    /// for segmentation offload. A packet with a [departure time](Self::departure) stays in parts, each of which has
+    /// that time.
     #[must_use]
     pub fn join_departing(&self, next: &Self) -> Option<Self> {
         if self.departure().is_some() { None } else { self.join(next) }

@@ -312,7 +312,6 @@ _OF_HOSTS = {
     "pacing_shift": (10, "as the laboratory's interfaces ask for no more time"),
     "tso": (False, "as its interfaces send single packets"),
     "rx_usecs": (0, "as its cards are virtual and have no interrupts"),
-    "gso": (False, "as its interfaces send single packets"),
     "gro": (False, "as it switches merging off, so that one captured packet is one packet"),
     "reads_after_poll": (False, "as each packet comes alone, and is read before the next"),
 }
