@@ -318,6 +318,7 @@ _OF_HOSTS = {
     "tso": (False, "as its interfaces send single packets"),
     "rx_usecs": (0, "as its cards are virtual and have no interrupts"),
     "gro": (False, "as it switches merging off, so that one captured packet is one packet"),
+    "reads_after_poll": (False, "as each packet comes alone, and is read before the next"),
 }
 """The keys of hosts that have one value on Linux here, and why."""
 
