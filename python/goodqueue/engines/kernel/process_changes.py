@@ -111,6 +111,79 @@ CHANGES = (
         "int __vdso_gettimeofday(",
         since="7.0",
     ),
+    # Where Linux's disciplines draw random numbers, they draw from the simulator's generator once somebody has written
+    # its state to /sys/module/kernel/parameters/net_draws_high and, then, net_draws_low. Nothing changes without that.
+    # The hash of flows has the key 0 then. A discipline's own key is drawn when it hashes its first packet, and not
+    # when it is made, as in the simulator. (PCG XSL-RR 128/64 MCG; the finaliser is that of splitmix64.)
+    Change("net/sched/Makefile", "obj-y\t:= sch_generic.o", "ccflags-y += -DNET_DRAWS\nobj-y\t:= sch_generic.o"),
+    Change(
+        "include/net/sch_generic.h",
+        "struct Qdisc_ops;\nstruct qdisc_walker;\n",
+        "#ifdef NET_DRAWS\n#include <linux/random.h>\n#include <linux/prandom.h>\n\n"
+        "extern unsigned long long net_draws_low;\nu64 net_draw(void);\nvoid net_draw_bytes(void *to, size_t count);\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
+        "static inline u32 net_draw_below(u32 n)\n{\n\treturn (u64)(u32)net_draw() * n >> 32;\n}\n\n"
+        "#define get_random_u16() (net_draws_low ? (u16)net_draw() : get_random_u16())\n"
+        "#define get_random_u32() (net_draws_low ? (u32)net_draw() : get_random_u32())\n"
+        "#define get_random_u32_below(n) (net_draws_low ? net_draw_below(n) : get_random_u32_below(n))\n"
+        "#define prandom_u32_max(n) (net_draws_low ? net_draw_below(n) : prandom_u32_max(n))\n"
+        "#define prandom_u32_state(s) (net_draws_low && !(s)->s1 ? (u32)net_draw() : prandom_u32_state(s))\n"
+        "#define get_random_bytes(to, n) (net_draws_low ? net_draw_bytes(to, n) : get_random_bytes(to, n))\n"
+        "#define skb_get_hash_perturb(skb, k) (net_draws_low ? net_draw_hash(skb, k) : skb_get_hash_perturb(skb, k))\n"
+        "#endif\n\nstruct Qdisc_ops;\nstruct qdisc_walker;\n",
+    ),
+    Change(
+        "net/core/flow_dissector.c",
+        "static __always_inline void __flow_hash_secret_init(void)\n{\n\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+        "#include <linux/moduleparam.h>\n#include <linux/rtnetlink.h>\n\n"
+        "unsigned long long net_draws_high, net_draws_low;\ncore_param(net_draws_high, net_draws_high, ullong, 0644);\n"
+        "core_param(net_draws_low, net_draws_low, ullong, 0644);\nu64 net_draw(void);\n"
+        "void net_draw_bytes(void *to, size_t count);\nu32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
+        "u64 net_draw(void)\n{\n"
+        "\tunsigned __int128 state = (unsigned __int128)net_draws_high << 64 | net_draws_low;\n\n"
+        "\tif (rtnl_is_locked())\n\t\treturn 0;\n"
+        "\tstate *= (unsigned __int128)0x2360ed051fc65da4ULL << 64 | 0x4385df649fccf645ULL;\n"
+        "\tnet_draws_high = state >> 64;\n\tnet_draws_low = state;\n"
+        "\treturn ror64(net_draws_high ^ net_draws_low, net_draws_high >> 58);\n}\n\n"
+        "void net_draw_bytes(void *to, size_t count)\n{\n\tu64 *key = to, drawn;\n\n"
+        "\tif (count == 16 && rtnl_is_locked()) {\n\t\tkey[0] = 0;\n\t\tkey[1]++;\n\t\treturn;\n\t}\n"
+        "\tfor (; count; count -= min_t(size_t, count, 8), to += 8) {\n\t\tdrawn = net_draw();\n"
+        "\t\tmemcpy(to, &drawn, min_t(size_t, count, 8));\n\t}\n}\n\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *perturbation)\n{\n"
+        "\tu64 *key = (u64 *)perturbation, left = key[0] ? 0 : key[1], x;\n\n"
+        "\tfor (; left; left--) {\n\t\tkey[0] = net_draw();\n\t\tkey[1] = net_draw();\n\t}\n"
+        "\tx = (skb_get_hash((struct sk_buff *)skb) ^ key[0]) + key[1];\n"
+        "\tx = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;\n\tx = (x ^ x >> 27) * 0x94d049bb133111ebULL;\n"
+        "\treturn x ^ x >> 31;\n}\n\n"
+        "static __always_inline void __flow_hash_secret_init(void)\n{\n"
+        "\tif (net_draws_low)\n\t\tmemset(&hashrnd, 0, sizeof(hashrnd));\n\telse\n"
+        "\t\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+    ),
+    Change(
+        "net/sched/cls_flow.c",
+        "\tnet_get_random_once(&flow_keys_secret, sizeof(flow_keys_secret));\n",
+        "\tif (!net_draws_low)\n\t\tnet_get_random_once(&flow_keys_secret, sizeof(flow_keys_secret));\n",
+    ),
+    Change(
+        "net/sched/sch_netem.c",
+        "\tvalue = get_random_u32();\n",
+        "\tif (net_draws_low && !state->last)\n\t\tstate->last = get_random_u32();\n\tvalue = get_random_u32();\n",
+        until="6.7",
+    ),
+    Change(
+        "net/sched/sch_netem.c",
+        "\tvalue = prandom_u32_state(s);\n",
+        "\tif (net_draws_low && !state->last)\n\t\tstate->last = get_random_u32();\n\tvalue = prandom_u32_state(s);\n",
+        since="6.7",
+    ),
+    # From 6.7 on netem has a generator of its own. Without `seed` its numbers are those of all others again.
+    Change(
+        "net/sched/sch_netem.c",
+        "\tq->prng.seed = get_random_u64();\n\tprandom_seed_state(&q->prng.prng_state, q->prng.seed);\n",
+        "\tq->prng.seed = get_random_u64();\n\tprandom_seed_state(&q->prng.prng_state, q->prng.seed);\n"
+        "\tif (net_draws_low)\n\t\tq->prng.prng_state.s1 = 0;\n",
+        since="6.7",
+    ),
 )
 """All changes of Linux's source, each with its reason."""
 
