@@ -7,6 +7,7 @@ from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, TEXTS, whole
 from goodqueue.errors import Option, UserError
+from goodqueue.validation.trees.question import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +74,7 @@ class Validate(Question):
     """
 
     verb = "validate"
-    further = (Lines,)
+    further = (Lines, Trees)
     report = "Write the tables, figures and all numbers."
     needs_store = True
 
