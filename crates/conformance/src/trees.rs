@@ -11,6 +11,9 @@ use frame::Frame;
 use goodqueue_qdisc::{AnyQdisc, Drop, Link, Mark, Owner, Packet as _, Qdisc, Rate, registry};
 use goodqueue_units::{Instant, Release, Stream};
 
+/// Linux as a process has each of its timers so late, in nanoseconds.
+const LATE: u64 = 1;
+
 /// What is played.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
@@ -104,7 +107,8 @@ pub fn play(job: &Job<'_>) -> Result<Played, String> {
             Some(Err(why)) => return Err(why.clone()),
             None => u64::MAX,
         };
-        let timer = qdisc.next_timer().map_or(u64::MAX, Instant::as_nanos).max(dice.now);
+        let due = qdisc.next_timer().map_or(u64::MAX, Instant::as_nanos).max(dice.now);
+        let timer = due.saturating_add(LATE);
         dice.now = timer.min(next);
         if dice.now > job.end {
             break;
