@@ -23,6 +23,18 @@ class Change:
         )
 
 
+_MORE_PAGES = (
+    "\tif (is_write && !(vma->vm_flags & VM_SHARED)) {\n"
+    "\t\tunsigned long more = max(vma->vm_start, address & ~0x7fffUL);\n"
+    "\t\tunsigned long end = min(vma->vm_end, (address | 0x7fffUL) + 1);\n\n"
+    "\t\tfor (; more < end; more += PAGE_SIZE) {\n"
+    "\t\t\tpte = pte_offset_kernel(pmd, more);\n"
+    "\t\t\tif (pte_present(*pte) && pte_write(*pte) && pte_dirty(*pte))\n\t\t\t\tcontinue;\n"
+    "\t\t\tif (handle_mm_fault(vma, more, flags & (FAULT_FLAG_USER | FAULT_FLAG_WRITE), NULL) & VM_FAULT_ERROR)\n"
+    "\t\t\t\tbreak;\n"
+    "\t\t}\n\t}\n"
+)
+
 CHANGES = (
     # Timers of TCP count ticks. Debian's kernel for amd64 has 250 a second, and here the number is no setting.
     Change("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n", "config HZ\n\tint\n\tdefault 250\n"),
@@ -94,6 +106,56 @@ CHANGES = (
         "extern int fp_known_of;\n\nvoid wait_stub_done(int pid)\n{\n\tint n, status, err;\n\n\tfp_known_of = 0;\n",
         until="6.13",
     ),
+    # A traced process outlives who traces it. After a run that is killed it would go on by itself, and keep a processor
+    # busy.
+    Change(
+        "arch/um/os-Linux/skas/process.c",
+        "(void *) PTRACE_O_TRACESYSGOOD) < 0) {",
+        "(void *) (PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0) {",
+    ),
+    Change(
+        "arch/um/os-Linux/skas/process.c",
+        "(void *)PTRACE_O_TRACESYSGOOD) < 0) {",
+        "(void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0) {",
+        until="6.12",
+    ),
+    # Debian's kernel has drivers of WLAN meshes and of tunnels, so each segment has room for their headers. The memory
+    # that a segment takes follows from that, and with it a socket's first buffer: 87040 bytes, and 46080 without them.
+    Change("include/linux/netdevice.h", "# define LL_MAX_HEADER 32\n", "# define LL_MAX_HEADER 128\n"),
+    Change(
+        "include/linux/netdevice.h", "#define MAX_HEADER LL_MAX_HEADER\n", "#define MAX_HEADER (LL_MAX_HEADER + 48)\n"
+    ),
+    # Each page that a program touches for the first time stops it, which takes longer than to copy ten pages. So who
+    # writes to memory of its own gets all pages of the 32 KiB around. Who reads from a file gets 64 KiB.
+    Change(
+        "arch/um/kernel/trap.c",
+        "#endif\n\nout:\n\tmmap_read_unlock(mm);\n",
+        f"#endif\n{_MORE_PAGES}\nout:\n\tmmap_read_unlock(mm);\n",
+        since="6.12",
+    ),
+    # 6.1 shows the host one page of those that it has mapped, and stops at each of the others again.
+    Change(
+        "arch/um/kernel/trap.c",
+        "#endif\n\tflush_tlb_page(vma, address);\nout:\n",
+        f"#endif\n{_MORE_PAGES}"
+        "\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL),"
+        " min(vma->vm_end, (address | 0xffffUL) + 1));\n"
+        "out:\n",
+        until="6.12",
+    ),
+    # The host would learn of each of these pages only when the program touches it, and interrupt it for that.
+    Change(
+        "arch/um/kernel/skas/stub.c",
+        "MAP_SHARED | MAP_FIXED,",
+        "MAP_SHARED | MAP_FIXED | MAP_POPULATE,",
+        since="6.12",
+    ),
+    Change(
+        "arch/um/os-Linux/skas/mem.c",
+        "MAP_SHARED | MAP_FIXED, phys_fd,",
+        "MAP_SHARED | MAP_FIXED | MAP_POPULATE, phys_fd,",
+        until="6.12",
+    ),
     # Linux 7 took this function out of what every program finds in its memory. The hosts' program (rustix, in
     # crates/sockets) ends if it is not there.
     Change(
@@ -134,11 +196,14 @@ CHANGES = (
     ),
     Change(
         "net/core/flow_dissector.c",
-        "static __always_inline void __flow_hash_secret_init(void)\n{\n\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+        "static __always_inline void __flow_hash_secret_init(void)\n{\n"
+        "\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
         "#include <linux/moduleparam.h>\n#include <linux/rtnetlink.h>\n\n"
-        "unsigned long long net_draws_high, net_draws_low;\ncore_param(net_draws_high, net_draws_high, ullong, 0644);\n"
+        "unsigned long long net_draws_high, net_draws_low;\n"
+        "core_param(net_draws_high, net_draws_high, ullong, 0644);\n"
         "core_param(net_draws_low, net_draws_low, ullong, 0644);\nu64 net_draw(void);\n"
-        "void net_draw_bytes(void *to, size_t count);\nu32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
+        "void net_draw_bytes(void *to, size_t count);\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
         "u64 net_draw(void)\n{\n"
         "\tunsigned __int128 state = (unsigned __int128)net_draws_high << 64 | net_draws_low;\n\n"
         "\tif (rtnl_is_locked())\n\t\treturn 0;\n"

@@ -1,0 +1,49 @@
+"""The first process of Linux as a process (process.py): mounts, seeds, does the run, and ends Linux.
+
+The root is the files of the machine's system, which the host has and nobody writes. Another folder of the host has the
+run's plan, and takes its results. What is printed here is read line by line: progress, error, done.
+
+The clock moves only when nothing is left to do, so whoever waited for random numbers before the seed would wait
+forever. Linux has passed on the seed, and Python's own, from its command line as environment variables.
+"""
+
+import ctypes
+import os
+import sys
+
+from goodqueue.engines.kernel.lab import chance
+
+_FOLDER = "/host"
+_POWER_OFF = 0x4321FEDC
+"""The word of reboot(2)."""
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _mount(kind: str, folder: str) -> None:
+    if _libc.mount(kind.encode(), folder.encode(), kind.encode(), 0, None):
+        raise OSError(ctypes.get_errno(), f"mount {kind}: {os.strerror(ctypes.get_errno())}")
+
+
+def _run() -> int | str | None:
+    """Do the run. Return its exit status."""
+    from goodqueue.engines.kernel.lab import precedence
+
+    precedence.prefer_ksoftirqd()
+    sys.argv[1:] = [f"{_FOLDER}/plan.json", f"{_FOLDER}/results"]
+    try:
+        import goodqueue.engines.kernel.lab.__main__  # noqa: F401 - does the run
+    except SystemExit as ended:
+        return ended.code
+    return None
+
+
+try:
+    for kind, folder in (("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("hostfs", _FOLDER)):
+        _mount(kind, folder)
+    chance.seed_kernel(bytes.fromhex(os.environ["SEED"]))
+    status = _run()
+    print("done" if status == 0 else f"the laboratory ended with status {status}", flush=True)
+except BaseException as error:  # noqa: BLE001 - Linux panics if its first process ends
+    print(f"error: {type(error).__name__}: {error}", flush=True)
+_libc.reboot(_POWER_OFF)
