@@ -14,6 +14,12 @@ import sys
 from goodqueue.engines.kernel.lab import chance
 
 _FOLDER = "/host"
+
+_BUFFER_KIB = 2048
+"""The memory of a tcpdump. It is never late here, as what a program does takes no time. Each boot fills this memory
+with zeros: with 32 MB that took a tenth of it.
+"""
+
 _POWER_OFF = 0x4321FEDC
 """The word of reboot(2)."""
 
@@ -30,7 +36,7 @@ def _run() -> int | str | None:
     from goodqueue.engines.kernel.lab import precedence
 
     precedence.prefer_ksoftirqd()
-    sys.argv[1:] = [f"{_FOLDER}/plan.json", f"{_FOLDER}/results"]
+    sys.argv[1:] = [f"{_FOLDER}/plan.json", f"{_FOLDER}/results", str(_BUFFER_KIB)]
     try:
         import goodqueue.engines.kernel.lab.__main__  # noqa: F401 - does the run
     except SystemExit as ended:

@@ -43,6 +43,21 @@ CHANGES = (
     # The clock would have steps of 256 ns, and timers would be 500 ns late. These are those of the real clock: 1 ns.
     Change("arch/um/include/linux/time-internal.h", "TIMER_MULTIPLIER 256\n", "TIMER_MULTIPLIER 1\n"),
     Change("arch/um/include/linux/time-internal.h", "TIMER_MIN_DELTA  500\n", "TIMER_MIN_DELTA  1\n"),
+    # Each system call that fails would take 1 us, so that a program that only tries again lets time pass. To find
+    # nothing to read is such a failure, and each packet would be late by it. Now 64 failures in a row take 1 ns each.
+    Change(
+        "arch/um/kernel/skas/syscall.c",
+        "#include <asm/delay.h>\n",
+        "#include <asm/delay.h>\n#include <linux/ktime.h>\n",
+    ),
+    Change(
+        "arch/um/kernel/skas/syscall.c",
+        "\t\t\tum_udelay(1);\n",
+        "\t\t\tstatic u64 last;\n\t\t\tstatic unsigned int fails;\n\t\t\tu64 now = ktime_get_ns();\n\n"
+        "\t\t\tfails = now - last > 1000 ? 0 : fails + 1;\n\t\t\tlast = now;\n"
+        "\t\t\tif (fails < 64) {\n\t\t\t\tum_ndelay(1);\n\t\t\t} else {\n"
+        "\t\t\t\tum_udelay(1);\n\t\t\t\tlast += 1000;\n\t\t\t}\n",
+    ),
     # What the host does must not be a part of Linux's random numbers: an interrupt's moment and number are the host's.
     # From 7.0 on the end of each program is one.
     Change("kernel/irq/handle.c", "\tadd_interrupt_randomness(desc->irq_data.irq);\n", ""),

@@ -63,7 +63,7 @@ def _remove(old: Path) -> None:
     used = os.open(old, os.O_RDONLY | os.O_DIRECTORY)
     with suppress(BlockingIOError):
         fcntl.flock(used, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        shutil.rmtree(old)
+        shutil.rmtree(old, ignore_errors=True)  # of another user
     os.close(used)
 
 
