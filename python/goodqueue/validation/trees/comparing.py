@@ -8,6 +8,9 @@ from goodqueue.validation.trees.machine import Answer, Sent
 
 EXACT, DIFFERS, BOTH, LINUX, HERE = "exact", "differs", "refused by both", "refused by Linux", "refused here"
 
+_REFUSALS = ("Command failed", "not complete", "is unknown")
+"""Signs that `tc` or Linux has refused a command."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
@@ -28,11 +31,11 @@ class Verdict:
 
 def compare(job: Job, answer: Answer, release: str) -> Verdict:
     """Return what differs first."""
-    refused = "Command failed" in answer.said or "unknown" in answer.said.lower()
+    refused = any(sign in answer.said for sign in _REFUSALS)
     commands = "\n".join(f"tc {command}" for command in job.commands)
     draws = job.draws >> 64, job.draws & 0xFFFF_FFFF_FFFF_FFFF
     try:
-        sent, dropped, left = _goodqueue.play_tree(commands, release, packets_of(job), job.end_ns, draws)
+        sent, dropped, left = _goodqueue.play_tree(commands, release, packets_of(job, answer.moved), job.end_ns, draws)
     except ValueError as error:
         return Verdict(BOTH if refused else HERE, text=str(error))
     if refused:

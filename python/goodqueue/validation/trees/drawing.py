@@ -63,7 +63,7 @@ class Tree:
 
     def _unknown(self) -> tuple[str, ...]:
         """Return the leaves that would split a merged packet: the simulator's packets are split before they come."""
-        return ("cake", "tbf", "netem") if self.merged else ()
+        return ("cake", "tbf", "netem", "dualpi2") if self.merged else ()
 
     def _line(self, name: str, bps: float) -> str:
         from goodqueue.validation.trees.leaves import LEAVES

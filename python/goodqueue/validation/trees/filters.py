@@ -39,7 +39,7 @@ class Filters:
                 kind = "u32"
             flow = r.choice(self._flows)
             prio = r.choice((100 * (_KINDS.index(kind) + 1), 1000 + 10 * place))
-            target = f"baseclass {r.choice(targets)}" if kind == "flow" else self._target(targets)
+            target = f"baseclass {r.choice(targets)}" if kind == "flow" else self._target(targets, kind)
             commands += self._once(self._command(parent, prio, kind, flow, target))
         return commands
 
@@ -47,9 +47,9 @@ class Filters:
         """Return the one kind of filters that this priority has, as Linux refuses others."""
         return ("fw", "u32", "flower")[prio % 3]
 
-    def _target(self, targets: Sequence[str]) -> str:
+    def _target(self, targets: Sequence[str], of: str) -> str:
         r, kind = self._r, self._r.random()
-        if kind < 0.9 or not targets:
+        if kind < 0.9 or not targets or of in ("fw", "u32"):
             return f"flowid {r.choice(targets)}" if targets else ""
         return r.choice((f"classid {r.choice(targets)}", "", f"flowid {r.choice(targets).split(':')[0]}:fff0"))
 
@@ -60,8 +60,8 @@ class Filters:
         if kind in ("fw", "flow") and (handle := self._handle(kind, flow)):
             kind = f"handle {handle} {kind}"
         words = getattr(self, f"_{kind.split()[-1]}")(flow)
-        # A priority has one protocol, so that each kind and protocol has its own.
-        number = 10 * prio + ("ip", "ipv6", "all").index(protocol)
+        # A priority has one protocol and one mask of marks, so that each kind and protocol has its own.
+        number = 10 * prio + ("ip", "ipv6", "all").index(protocol) + (5 if "/" in kind else 0)
         return f"filter add dev eth0 parent {parent} protocol {protocol} prio {number} {kind} {words} {target}".strip()
 
     def _handle(self, kind: str, flow: Flow) -> str:
@@ -69,7 +69,9 @@ class Filters:
             self._handles += 1
             return str(self._handles)
         mark = flow.mark or self._r.randrange(1, 16)
-        return self._r.choice((str(mark), f"{mark:#x}", f"{mark:#x}/0xffffffff"))
+        if self._r.random() < 0.2 and mark & 0xFF:
+            return f"{mark & 0xFF:#x}/0xff"
+        return str(mark) if mark % 2 else f"{mark:#x}"
 
     def _fw(self, flow: Flow) -> str:
         return ""

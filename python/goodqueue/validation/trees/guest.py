@@ -42,6 +42,8 @@ LONGEST_NS = 1_000_000
 """So long it may take at most until a tree is made, as its timers begin with it."""
 _LATE_NS = 2
 """A program wakes so much later than it asked to: by the shortest slack, and by the kernel's own look at the clock."""
+_NO_BUFFERS = 105
+"""The error of a call whose packet was dropped (ENOBUFS)."""
 _SLACK = 29
 """A number of prctl(2): how late a program may wake."""
 
@@ -118,24 +120,31 @@ def frame(head: bytes, length: int, size: int, kind: int) -> bytes:
     return struct.pack("<BBHHHH", 1, kind, header, size, at, 16) + whole
 
 
-def send(packets: list[tuple[int, int, int, int, int, int, bytes]], start_ns: int) -> list[str]:
-    """Send each packet at its time behind ``start_ns``. Return what Linux refused."""
-    senders, now, refused = Senders(), -1, []
+def send(packets: list[tuple[int, int, int, int, int, int, bytes]], start_ns: int) -> list[tuple[int, int]]:
+    """Send each packet at its time behind ``start_ns``.
+
+    Return the numbers of those that came later, with their times. A call that fails, as the qdisc drops its packet,
+    takes Linux as a process some nanoseconds, and the next packet may be due by then.
+    """
+    senders, now, moved = Senders(), 0, []
     ready = [
         (when, senders.of(mark, priority, size > 0).send, frame(head, length, size, kind))
         for when, length, mark, priority, size, kind, head in packets
     ]
-    for when, give, whole in ready:
-        if when != now:
+    for number, (when, give, whole) in enumerate(ready):
+        if when - _LATE_NS > now:
             nap(start_ns + when - _LATE_NS)
             now = when
+        elif when != now:
+            moved.append((number, now))
         try:
             give(whole)
         except OSError as error:
-            if error.errno != 105:  # ENOBUFS: the qdisc dropped it
-                refused.append(f"{len(whole)} bytes at {when}: {error}")
+            if error.errno != _NO_BUFFERS:
+                raise
+            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + 1 - start_ns
     senders.close()
-    return refused
+    return moved
 
 
 def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, int, int, bytes]], ring: Ring) -> bytes:
@@ -144,13 +153,12 @@ def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, in
     now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + _LEAST_NS
     begin = now + (_FIRST_NS - now) % _ROUND_NS
     nap(begin)
-    if Path("/sys/module/kernel/parameters/net_draws_low").exists():
-        draw(job)
+    draw(job)
     said = subprocess.run(["tc", "-force", "-batch", "-"], input=batch, capture_output=True, text=True, check=False)
     made = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - made - 1
     ring.take(0)
-    refused = send(packets, begin)
+    moved = send(packets, begin)
     nap(begin + int(job["end"]))  # type: ignore[call-overload]
     ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     sent = ring.take(offset + begin)
@@ -161,7 +169,7 @@ def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, in
     ring.take(0)
     answer = {
         "said": said.stderr,
-        "refused": refused[:5],
+        "moved": moved,
         "made_ns": made - begin,
         "ended_ns": ended - begin,
         "counters": counters.stdout,

@@ -156,9 +156,13 @@ def tos_of(head: bytes) -> int:
     return head[15]
 
 
-def packets_of(job: Job) -> bytes:
-    """Return the packets of a job as both sides read them."""
-    return b"".join(packet.written() for packet in job.packets)
+def packets_of(job: Job, moved: Iterable[tuple[int, int]] = ()) -> bytes:
+    """Return the packets of a job as both sides read them. Some came later: ``moved`` has their numbers and times."""
+    times = dict(moved)
+    return b"".join(
+        (replace(packet, at=times[number]) if number in times else packet).written()
+        for number, packet in enumerate(job.packets)
+    )
 
 
 def for_linux(jobs: Iterable[Job]) -> bytes:

@@ -114,7 +114,6 @@ _NETEM: Words = [
             "delay 5ms",
             "delay 20ms 5ms",
             "delay 10ms 3ms 25%",
-            "delay 15ms 5ms distribution normal",
             "delay 5ms reorder 10% 50%",
             "delay 10ms reorder 25%",
             "",

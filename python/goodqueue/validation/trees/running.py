@@ -73,7 +73,7 @@ def written(answers: Sequence[machine.Answer]) -> bytes:
     for answer in answers:
         columns = [list(column) for column in zip(*answer.sent, strict=True)] or [[]] * 5
         times = [now - before for before, now in zip([0, *columns[0]], columns[0], strict=False)]
-        rows.append({"said": answer.said, "left": answer.left, "sent": [times, *columns[1:]]})
+        rows.append({"said": answer.said, "left": answer.left, "moved": answer.moved, "sent": [times, *columns[1:]]})
     return gzip.compress(json.dumps(rows, separators=(",", ":")).encode(), mtime=0)
 
 
@@ -85,4 +85,5 @@ def read(content: bytes) -> Iterator[machine.Answer]:
         for step in times:
             now += step
             at.append(now)
-        yield machine.Answer(row["said"], tuple(zip(at, *columns, strict=True)), row["left"])
+        moved = tuple((number, late) for number, late in row["moved"])
+        yield machine.Answer(row["said"], tuple(zip(at, *columns, strict=True)), row["left"], moved)

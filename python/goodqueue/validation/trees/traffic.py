@@ -14,6 +14,8 @@ _SIZES = {
 """Lengths of packets. Below 1514, as the device has an MTU of 1500."""
 PATTERNS = ("poisson", "even", "bursts", "on and off", "idle")
 _PAUSES_NS = (5_000_000, 50_000_000, 500_000_000, 3_000_000_000, 7_000_000_000)
+_LEAST_NS = 10
+"""Packets come at least so far apart, or at the same time: a program wakes 2 ns late, and asks for it earlier."""
 _DSCPS = (0, 0, 0, 8, 10, 12, 18, 26, 34, 40, 44, 46, 48, 56, 1)
 _SEGMENT = 1448
 
@@ -83,9 +85,11 @@ def _packet(
 
 def _times(r: random.Random, pattern: str, gap: float) -> Iterator[int]:
     """Yield times of packets, ``gap`` nanoseconds apart on average (pauses aside)."""
-    now, left = float(FIRST_NS), 0
+    now, left, last = float(FIRST_NS), 0, 0
     while True:
-        yield int(now)
+        if now - last >= _LEAST_NS:
+            last = int(now)
+        yield last
         if pattern == "even":
             now += gap
         elif pattern == "bursts":
@@ -94,7 +98,7 @@ def _times(r: random.Random, pattern: str, gap: float) -> Iterator[int]:
                 left = r.randint(2, 60)
                 now += gap * left * r.uniform(0.5, 1.5)
             elif r.random() < 0.5:
-                now += r.randint(0, 3)
+                now += r.choice((0, 0, 2 * _LEAST_NS))
         elif pattern == "on and off":
             now += gap * 0.3
             left -= 1
