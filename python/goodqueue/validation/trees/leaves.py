@@ -58,7 +58,7 @@ _RED: Words = [
             "limit 100000 min 15000 max 45000 avpkt 1000 burst 25 probability 0.05 ecn",
             "limit 40000 min 3000 max 9000 avpkt 600 burst 10 probability 0.3 ecn harddrop",
             "limit 60000 min 5000 max 15000 avpkt 1000 burst 8 probability 0.2 ecn nodrop",
-            "limit 200000 min 10000 max 40000 avpkt 1000 burst 20 adaptive",
+            "limit 200000 min 10000 max 40000 avpkt 1000 burst 20 probability 0.02",
         ],
     ),
     (1, ["bandwidth 1mbit", "bandwidth 10mbit"]),
