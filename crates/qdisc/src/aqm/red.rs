@@ -11,8 +11,8 @@
 //!   count * (avg - min) reaches that number. This spaces drops evenly, as section 7's second method does;
 //! - above `max` every packet is dropped: there is no gentle mode;
 //! - idle time begins with the dequeue that finds no packet;
-//! - `adaptive` moves max_p every 512 ms by the rules of Floyd, Gummadi and Shenker (2001), within 1 % and 50 %. The
-//!   kernel asks for 500 ms, and its timer wheel makes 512 of them, as trees on Linux 6.1 and 7.3 show.
+//! - `adaptive` moves max_p every 500 ms by the rules of Floyd, Gummadi and Shenker (2001), within 1 % and 50 %. The
+//!   kernel's timer wheel makes that 512 ms or more. Here it is exactly 500 ms.
 
 mod marking;
 mod setup;
@@ -32,7 +32,7 @@ pub use setup::{Asked, Idle};
 
 /// One percent of max_p, in Q0.32, rounded.
 const ONE_PERCENT: u32 = ((1_u64 << 32) / 100) as u32 + 1;
-const ADAPT_INTERVAL: Duration = super::jiffies::timer(Duration::from_millis(500));
+const ADAPT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// The law's parameters. Queue lengths are bytes for `red`, packets for CHOKe.
 #[derive(Clone, Debug)]

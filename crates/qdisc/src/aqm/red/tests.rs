@@ -118,17 +118,16 @@ fn max_p_is_adapted_by_the_report_s_steps() {
     assert_eq!(adapted(53_999, ONE_PERCENT - 1).0, ONE_PERCENT - 1);
 }
 
-/// `adaptive` must ask for its timer every 512 ms (125 jiffies of 4 ms, on the wheel's second level), plain RED for
-/// none.
+/// `adaptive` must ask for its timer every 500 ms, plain RED for none.
 #[test]
 fn only_adaptive_red_has_a_timer() {
     assert_eq!(red("").unwrap().next_timer(), None);
     assert!(red("adaptative").unwrap().next_timer().is_some(), "tc's first spelling");
     let mut red = red("adaptive").unwrap();
-    let first = Instant::from_nanos(512_000_000);
-    assert_eq!(red.next_timer(), Some(first));
-    red.on_timer::<Plain>(first, &Fifo::default());
-    assert_eq!(red.next_timer(), Some(Instant::from_nanos(1_024_000_000)));
+    let half = Instant::from_nanos(500_000_000);
+    assert_eq!(red.next_timer(), Some(half));
+    red.on_timer::<Plain>(half, &Fifo::default());
+    assert_eq!(red.next_timer(), Some(Instant::from_nanos(1_000_000_000)));
 }
 
 /// red.h, `red_cmp_thresh`: below min is `qavg < qth_min`, so an average of exactly min is between the thresholds. The
