@@ -49,7 +49,7 @@ class Filters:
 
     def _target(self, targets: Sequence[str], of: str) -> str:
         r, kind = self._r, self._r.random()
-        if kind < 0.9 or not targets or of in ("fw", "u32"):
+        if kind < 0.9 or not targets or of in ("fw", "u32", "basic"):
             return f"flowid {r.choice(targets)}" if targets else ""
         return r.choice((f"classid {r.choice(targets)}", "", f"flowid {r.choice(targets).split(':')[0]}:fff0"))
 

@@ -163,7 +163,7 @@ def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, in
     ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     sent = ring.take(offset + begin)
     counters = subprocess.run(
-        ["tc", "-s", "-j", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=False
+        ["tc", "-s", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=False
     )
     subprocess.run(["tc", "qdisc", "del", "dev", DEVICE, "root"], capture_output=True, check=False)
     ring.take(0)

@@ -120,7 +120,6 @@ _NETEM: Words = [
         ],
     ),
     (0.4, ["loss 1%", "loss 5% 25%", "loss gemodel 2% 30%", "loss state 2% 40%"]),
-    (0.2, ["duplicate 1%"]),
     (0.3, ["limit 20", "limit 100"]),
 ]
 _DUALPI2: Words = [
@@ -133,6 +132,7 @@ _DUALPI2: Words = [
 
 
 def _tbf(r: random.Random, bps: float) -> str:
+    bps = max(bps, 100_000)  # `tc` counts the burst's time in 32 bits
     burst = r.choice(["1600", "2000", "5000", "20000"])
     words: Words = [(1, ["latency 50ms", "limit 30000", "limit 3000"])]
     return _drawn(r, f"tbf rate {rate(r, bps * r.uniform(0.05, 0.6))} burst {burst}", words)
@@ -167,8 +167,8 @@ LEAVES: dict[str, tuple[float, Callable[[random.Random, float], str]]] = {
 }
 """How often each discipline is drawn, and how its line is."""
 
-SINCE_7 = ("dualpi2",)
-"""Disciplines that Linux 6.1 lacks."""
+SINCE_7 = ("dualpi2", "fq")
+"""Disciplines that Linux 6.1 lacks, or that have the law of later releases here."""
 
 
 def leaf(r: random.Random, release: str, bps: float, without: Sequence[str] = ()) -> str:
