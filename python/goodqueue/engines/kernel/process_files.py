@@ -25,7 +25,7 @@ _FOLDER, _MARK = "process", "root-"
 A hash of what goodqueue adds to the image follows."""
 
 _UNUSED = ("usr/lib/modules", "usr/lib/python3.*/pyroute2")
-_MOUNTED = ("dev", "host", "proc", "sys")
+_MOUNTED = ("dev", "host", "out", "proc", "sys")
 
 
 @contextmanager
