@@ -33,9 +33,7 @@ def of(compared: Compared, shrinks: bool = False) -> Answer:
     )
 
 
-def _as_json(
-    compared: Compared, faults: list[tuple[Job, Verdict]], small: list[tuple[Job, Verdict]]
-) -> dict[str, Any]:
+def _as_json(compared: Compared, faults: list[tuple[Job, Verdict]], small: list[tuple[Job, Verdict]]) -> dict[str, Any]:
     """Return the result as plain data."""
     kinds = Counter(verdict.kind for _, verdict in compared.trees)
     exact = compared.of(comparing.EXACT)
@@ -90,8 +88,10 @@ def _parts(
     tried = len(compared.trees) - result["kinds"].get(comparing.BOTH, 0)
     yield Findings(
         [
-            f"{result['exact']} of {tried} trees are exact on Linux {compared.release}: each of their packets leaves at"
-            f" the same nanosecond, or is dropped in both. {result['packets']} packets came."
+            (
+                f"{result['exact']} of {tried} trees are exact on Linux {compared.release}: each packet leaves at"
+                f" the same nanosecond, or is dropped in both. {result['packets']} packets came."
+            )
         ]
     )
     columns = [Column("qdisc", False), Column("trees", True), Column("exact", True)]

@@ -47,7 +47,9 @@ def compare(job: Job, answer: Answer, release: str) -> Verdict:
     if len(sent) != len(answer.sent):
         longer = "here" if len(sent) > alike else "Linux"
         more = (sent if len(sent) > alike else answer.sent)[alike]
-        return Verdict(DIFFERS, alike, f"{longer} alone {_said(more)}{_fate(more, dropped) if longer == 'Linux' else ''}")
+        return Verdict(
+            DIFFERS, alike, f"{longer} alone {_said(more)}{_fate(more, dropped) if longer == 'Linux' else ''}"
+        )
     if left != answer.left:
         return Verdict(DIFFERS, alike, f"at the end {answer.left} packets wait in Linux, {left} here")
     return Verdict(EXACT, alike)

@@ -59,7 +59,11 @@ class Filters:
             protocol = self._r.choice((protocol, "all"))
         if kind in ("fw", "flow") and (handle := self._handle(kind, flow)):
             kind = f"handle {handle} {kind}"
-        words = getattr(self, f"_{kind.split()[-1]}")(flow)
+        name = kind.split()[-1]
+        if name == "flow":
+            words = self._flow()
+        else:
+            words = self._u32(flow) if name == "u32" else self._flower(flow) if name == "flower" else ""
         # A priority has one protocol and one mask of marks, so that each kind and protocol has its own.
         number = 10 * prio + ("ip", "ipv6", "all").index(protocol) + (5 if "/" in kind else 0)
         return f"filter add dev eth0 parent {parent} protocol {protocol} prio {number} {kind} {words} {target}".strip()
@@ -72,15 +76,6 @@ class Filters:
         if self._r.random() < 0.2 and mark & 0xFF:
             return f"{mark & 0xFF:#x}/0xff"
         return str(mark) if mark % 2 else f"{mark:#x}"
-
-    def _fw(self, flow: Flow) -> str:
-        return ""
-
-    def _basic(self, flow: Flow) -> str:
-        return ""
-
-    def _matchall(self, flow: Flow) -> str:
-        return ""
 
     def _u32(self, flow: Flow) -> str:
         r, ip = self._r, "ip6" if flow.is_v6 else "ip"
@@ -133,7 +128,7 @@ class Filters:
             words.append(f"ip_ttl {flow.ttl}")
         return " ".join(words or [f"dst_ip {address(flow, flow.destination, 0)}"])
 
-    def _flow(self, flow: Flow) -> str:
+    def _flow(self) -> str:
         r = self._r
         # A packet without ports would give a number that depends on where it lies in memory.
         words = f"map key {r.choice(('src', 'dst', 'proto', 'mark', 'priority'))}"

@@ -47,6 +47,10 @@ _NO_BUFFERS = 105
 _SLACK = 29
 """A number of prctl(2): how late a program may wake."""
 
+_TC = "/usr/sbin/tc"
+_BUSYBOX = "/usr/bin/busybox"
+"""Where the image has them."""
+
 _libc = ctypes.CDLL(None)
 
 
@@ -60,6 +64,7 @@ class Ring:
     """What leaves the device, in memory."""
 
     def __init__(self) -> None:
+        """Begin to look."""
         self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
         code = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, SHOWN))  # the first bytes of each packet
         self._socket.setsockopt(socket.SOL_SOCKET, _FILTER, struct.pack("HxxxxxxP", 1, ctypes.addressof(code)))
@@ -87,6 +92,7 @@ class Senders:
     """Packet sockets, by mark, priority and whether packets are merged."""
 
     def __init__(self) -> None:
+        """Begin without any."""
         self._sockets: dict[tuple[int, int, bool], socket.socket] = {}
 
     def of(self, mark: int, priority: int, merged: bool) -> socket.socket:
@@ -154,7 +160,7 @@ def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, in
     begin = now + (_FIRST_NS - now) % _ROUND_NS
     nap(begin)
     draw(job)
-    said = subprocess.run(["tc", "-force", "-batch", "-"], input=batch, capture_output=True, text=True, check=False)
+    said = subprocess.run([_TC, "-force", "-batch", "-"], input=batch, capture_output=True, text=True, check=False)
     made = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - made - 1
     ring.take(0)
@@ -162,10 +168,8 @@ def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, in
     nap(begin + int(job["end"]))  # type: ignore[call-overload]
     ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     sent = ring.take(offset + begin)
-    counters = subprocess.run(
-        ["tc", "-s", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=False
-    )
-    subprocess.run(["tc", "qdisc", "del", "dev", DEVICE, "root"], capture_output=True, check=False)
+    counters = subprocess.run([_TC, "-s", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=False)
+    subprocess.run([_TC, "qdisc", "del", "dev", DEVICE, "root"], capture_output=True, check=False)
     ring.take(0)
     answer = {
         "said": said.stderr,
@@ -199,7 +203,7 @@ def make_device() -> None:
         netlink.send(struct.pack("IHHII", 16 + len(body), 16, 0x605, 1, 0) + body)
         if error := struct.unpack_from("i", netlink.recv(4096), 16)[0]:
             raise SystemExit(f"no device {DEVICE}: error {-error}")
-    subprocess.run(["busybox", "ip", "link", "set", DEVICE, "up"], check=True)
+    subprocess.run([_BUSYBOX, "ip", "link", "set", DEVICE, "up"], check=True)
 
 
 def main() -> None:

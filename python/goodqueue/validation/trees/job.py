@@ -58,7 +58,9 @@ class Job:
     @property
     def draws(self) -> int:
         """The state of the random numbers at the beginning: 128 bits of which the lowest is set."""
-        return (self.seed * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 + self.number * 0x2545_F491_4F6C_DD1D) % 2**128 | 1
+        return (
+            self.seed * 0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835 + self.number * 0x2545_F491_4F6C_DD1D
+        ) % 2**128 | 1
 
     def with_only(self, commands: Sequence[str], packets: Sequence[Packet]) -> "Job":
         """Return the job with these commands and these packets alone, which are numbered anew."""

@@ -19,7 +19,7 @@ NAME = "validate trees"
 MEMORY_MB = 512
 
 _TICKS = "nohz=off"
-"""An idle Linux stops its ticks, and timers that may be deferred (`red adaptive`, `sfq perturb`) wait until it works."""
+"""An idle Linux stops its ticks, and timers that may be deferred (`sfq perturb`) wait until it works."""
 
 _FIRST = """#!/usr/bin/busybox sh
 export PATH=/usr/sbin:/usr/bin
@@ -67,9 +67,7 @@ def release_of(release: str | None) -> str:
 def carry_out(jobs: Sequence[Job], release: str | None, progress: Progress, stop: threading.Event) -> list[Answer]:
     """Return what Linux makes of each job. ``progress`` gets the share that is done. Raises UserError, StoppedError."""
     system = _system(release)
-    added = cpio.files(
-        {"init": _FIRST.encode(), "lab/guest.py": Path(guest.__file__).read_bytes(), "host/empty": b""}
-    )
+    added = cpio.files({"init": _FIRST.encode(), "lab/guest.py": Path(guest.__file__).read_bytes(), "host/empty": b""})
     with folders.private() as folder:
         (folder / "jobs").write_bytes(for_linux(jobs))
         with machine.first_files(system, added, folder) as first, process.core() as core:
