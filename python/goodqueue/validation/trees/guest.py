@@ -148,7 +148,7 @@ def send(packets: list[tuple[int, int, int, int, int, int, bytes]], start_ns: in
         except OSError as error:
             if error.errno != _NO_BUFFERS:
                 raise
-            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) + 1 - start_ns
+            now = time.clock_gettime_ns(time.CLOCK_MONOTONIC) - start_ns
     senders.close()
     return moved
 
