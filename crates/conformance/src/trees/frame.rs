@@ -40,7 +40,8 @@ pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = Result<(u64, Frame), St
             let (size, head) = (u32::from(word(20) as u16), usize::from(fields[23]));
             let (head, behind) = behind.split_at_checked(head).ok_or("a packet is cut off")?;
             rest = behind;
-            let frame = Frame::new(number, head, [word(8), word(12), word(16), size]).ok_or("no packet of IP")?;
+            let frame =
+                Frame::new(number, head, [word(8), word(12), word(16), size]).ok_or("no packet of IP")?;
             Ok((at, frame))
         })
     })
