@@ -10,6 +10,7 @@ nothing of this takes a part in the run.
 """
 
 import ctypes
+import fcntl
 import json
 import mmap
 import os
@@ -48,8 +49,9 @@ _SLACK = 29
 """A number of prctl(2): how late a program may wake."""
 
 _TC = "/usr/sbin/tc"
-_BUSYBOX = "/usr/bin/busybox"
-"""Where the image has them."""
+"""Where the image has it."""
+_SET_FLAGS = 0x8914
+"""A number of ioctl(2): netdevice(7), SIOCSIFFLAGS."""
 
 _libc = ctypes.CDLL(None)
 
@@ -203,7 +205,8 @@ def make_device() -> None:
         netlink.send(struct.pack("IHHII", 16 + len(body), 16, 0x605, 1, 0) + body)
         if error := struct.unpack_from("i", netlink.recv(4096), 16)[0]:
             raise SystemExit(f"no device {DEVICE}: error {-error}")
-    subprocess.run([_BUSYBOX, "ip", "link", "set", DEVICE, "up"], check=True)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, _SET_FLAGS, struct.pack("16sH14x", DEVICE.encode(), 1))  # up
 
 
 def main() -> None:
