@@ -741,7 +741,8 @@ def play_tree(
     """Play the tree that `commands` of `tc` make, by its own timers, up to `end` nanoseconds after it was made.
 
     `packets` are as `trees_job.py` writes them, and `draws` is the state of the random numbers. Return the packets that
-    left and those that were dropped: time, number, segment, length and codepoints of each, and how many wait at the end. Raises ValueError, one line.
+    left and those that were dropped: time, number, segment, length and codepoints of each, and how many wait at the
+    end. Raises ValueError, one line.
     """
 
 def record(
