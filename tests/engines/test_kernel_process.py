@@ -248,7 +248,7 @@ def test_the_root_has_bytecode_and_nothing_needless(system: image.Image, tmp_pat
         assert {"lab/first.pyc", "usr/lib/python3.13/os.pyc", "lab/goodqueue/engines/kernel/lab/run.pyc"} <= names
         assert not [name for name in names if "veth" in name or "pyroute2" in name or name.endswith(".py")]
         assert (root / process_files.FIRST[1:]).exists()
-        assert all((root / name).is_dir() for name in ("proc", "sys", "dev", "host"))
+        assert all((root / name).is_dir() for name in ("proc", "sys", "dev", "host", "out"))
         assert (root / "bin").readlink() == Path("usr/bin")
 
 

@@ -103,13 +103,13 @@ impl Builder<'_> {
         let node = match own {
             Scheduler::Htb { default, r2q, direct_qlen } => {
                 let mut setups = Vec::with_capacity(classes.len());
-                for (minor, node) in classes {
+                for (minor, node) in classes.iter() {
                     let Class::Htb(args) = &node.own else { continue };
                     setups.push(htb::Setup {
                         id: id(minor),
                         parent: parent(node),
                         level: node.level,
-                        shape: shape(args, *r2q, self.link)?,
+                        shape: shape(args.clone().beside(self.args), *r2q, self.link)?,
                         chain: chain(*minor),
                     });
                 }
@@ -123,7 +123,7 @@ impl Builder<'_> {
                 let root =
                     hfsc::Setup { id: handle, parent: None, level, curves: [None; 3], chain: chain(0) };
                 let mut setups = alloc::vec![root];
-                for (minor, node) in classes {
+                for (minor, node) in classes.iter() {
                     let Class::Hfsc(curves) = &node.own else { continue };
                     let (parent, level) = (parent(node).or(Some(0)), node.level);
                     setups.push(hfsc::Setup {
@@ -156,8 +156,7 @@ impl Builder<'_> {
 }
 
 /// Returns what the words of a class of `htb` set, whose qdisc has this `r2q`.
-pub(super) fn shape(args: &Args, r2q: u32, link: Link) -> Result<htb::Shape, Error> {
-    let mut args = args.clone();
+pub(super) fn shape(mut args: Args, r2q: u32, link: Link) -> Result<htb::Shape, Error> {
     args.resolve(link.rate)?;
     let rate = args.get(&RATE).unwrap_or(link.rate);
     let ceil = args.get(&CEIL).unwrap_or(rate);

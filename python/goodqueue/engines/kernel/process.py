@@ -45,6 +45,7 @@ def run(
         place = ["env", "-C", str(folder), f"TMPDIR={memorys_folder(folder, memory_mb)}"]
         # A folder's own name would change. This one is the folder in which the program was started.
         words = [f"mem={memory_mb}M", "hostfs=/proc/self/cwd", f"SEED={machine.seed(plan)}", *_ENVIRONMENT]
+        words += [f"CAPTURES={memory_mb - machine.SYSTEM_MB}m"]
         words += ["root=/dev/root", "rootfstype=hostfs", f"rootflags=/{_ROOT}", "ro"]
         words += ["init=/usr/bin/python3", "--", "-S", process_files.FIRST]
         ran = [*place, *command(program, words, system.release, number)]
