@@ -46,11 +46,15 @@ def _rows(name: str, process: Path, qemu: Path) -> Iterator[list[str]]:
     files = [folder / "results.json" for folder in (process, qemu)]
     if not all(file.exists() for file in files):
         return
-    ours, theirs = ({cell["id"]: cell for cell in json.loads(file.read_bytes())["cells"]} for file in files)
+    results = [json.loads(file.read_bytes()) for file in files]
+    ours, theirs = ({cell["id"]: cell for cell in result["cells"]} for result in results)
+    runs = len(results[0]["seeds"])
+    if results[1]["seeds"][:runs] != results[0]["seeds"]:
+        raise ValueError(f"{files[1]}: found other seeds than in {files[0]}")
     cells = [name for name in ours if name in theirs]
     for heading, key, is_ratio in NUMBERS:
-        off = [_off(ours[one]["kernel"], theirs[one]["kernel"], key, is_ratio) for one in cells]
-        chance = [_off(ours[one]["sim"], ours[one]["again"], key, is_ratio) for one in cells]
+        off = [_off(ours[one]["kernel"], theirs[one]["kernel"], key, is_ratio, runs) for one in cells]
+        chance = [_off(ours[one]["sim"], ours[one]["again"], key, is_ratio, runs) for one in cells]
         judged, by_chance = ([value for value in values if value is not None] for values in (off, chance))
         if len(judged) < 2 or len(by_chance) < 2:
             continue
@@ -60,9 +64,9 @@ def _rows(name: str, process: Path, qemu: Path) -> Iterator[list[str]]:
         yield [name, heading, str(len(judged)), *(number(value, 2) for value in values), number(t, 1)]
 
 
-def _off(one: Mapping[str, Any], other: Mapping[str, Any], key: str, is_ratio: bool) -> float | None:
-    """Return the difference of the means over the seeds, or 100 times the logarithm of their ratio."""
-    values = [[value for value in side["values"][key] if value is not None] for side in (one, other)]
+def _off(one: Mapping[str, Any], other: Mapping[str, Any], key: str, is_ratio: bool, runs: int) -> float | None:
+    """Return the difference of the means over the first ``runs`` seeds, or 100 times the logarithm of their ratio."""
+    values = [[value for value in side["values"][key][:runs] if value is not None] for side in (one, other)]
     if not all(values):
         return None
     first, second = (mean(side) for side in values)

@@ -35,7 +35,6 @@ def validation() -> dict[Path, str]:
         ("Cells of the studies, of the fixed set", VALIDATION / "studies"),
         ("The fixed set", VALIDATION),
         ("The fixed set, on Linux 7.3", VALIDATION / "fixed-7.3"),
-        ("The fixed set, on Linux 7.3 as a process", VALIDATION / "process" / "fixed-7.3"),
     )
     blocks = [
         f"## {title}\n\n{show.markdown(*validations.load(folder / 'results.json')).rstrip()}"
