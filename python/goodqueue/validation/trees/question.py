@@ -40,9 +40,10 @@ class Trees(Question):
         from goodqueue import engines
 
         engines.need_linux(self.verb)
-        from goodqueue.validation.trees import answer, machine, running
+        from goodqueue.engines.kernel import process_build
+        from goodqueue.validation.trees import answer, running
 
-        if (lacking := machine.why_not(self.kernel)) is not None:
+        if (lacking := process_build.why_not(self.kernel)) is not None:
             raise UserError(self.verb, f"Linux as a process: {lacking}")
         store = Path(self.store) if self.store is not None else None
         stop = Event()
