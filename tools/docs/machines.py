@@ -1,20 +1,23 @@
 """Linux as a process beside Debian's own binary in qemu: how far apart two kernels of one release are, and by chance.
 
 Both ran the same cells. Their difference in a cell is chance, unless it is larger than that of the simulator under
-other seeds, or one machine is always on one side.
+other seeds, or one machine is always on one side. Errors are those of a validation (`validation.judging`).
 """
 
-import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from statistics import mean, median, stdev
-from typing import Any
 
 from page import ROOT
 
+from goodqueue.measures.stats import Estimate
 from goodqueue.show import markdown as markdowns
 from goodqueue.show.table import Column, Table, number
+from goodqueue.validation import judging
+from goodqueue.validation import pages as validations
+from goodqueue.validation.judging import Errors
+from goodqueue.validation.result import Result, Side
 
 VALIDATION = ROOT / "experiments" / "validation"
 SETS = (
@@ -23,16 +26,20 @@ SETS = (
     ("the fixed set, 6.1", "process/fixed-6.1", "."),
     ("drawn at random, 6.1", "process/drawn-6.1", "drawn"),
 )
-NUMBERS = (
-    ("mean delay, %", "delay_mean_ms", True),
-    ("95th percentile, %", "delay_p95_ms", True),
-    ("use of the link, points", "utilisation_percent", False),
-    ("goodput, %", "goodput_mbps", True),
-    ("drops, %", "dropped", True),
-)
-"""What is compared: the heading, the key, and whether a ratio is taken."""
-FEW_DROPS = 20
-"""With fewer drops in both runs a ratio says nothing."""
+
+
+def _mean(error: Estimate | None) -> float | None:
+    return error.mean if error else None
+
+
+NUMBERS: Mapping[str, tuple[float, Callable[[Errors], float | None]]] = {
+    "mean delay, %": (100, lambda errors: _mean(errors.delay_mean_ln)),
+    "95th percentile, %": (100, lambda errors: _mean(errors.delay_p95_ln)),
+    "use of the link, points": (1, lambda errors: _mean(errors.utilisation_points)),
+    "Jain's index, %": (100, lambda errors: _mean(errors.jain)),
+    "drops, %": (100, lambda errors: errors.drops_ln),
+}
+"""What is compared: the heading, what an error is multiplied by, and the error."""
 
 
 def markdown() -> str:
@@ -43,35 +50,28 @@ def markdown() -> str:
 
 
 def _rows(name: str, process: Path, qemu: Path) -> Iterator[list[str]]:
-    files = [folder / "results.json" for folder in (process, qemu)]
-    if not all(file.exists() for file in files):
-        return
-    results = [json.loads(file.read_bytes()) for file in files]
-    ours, theirs = ({cell["id"]: cell for cell in result["cells"]} for result in results)
-    runs = len(results[0]["seeds"])
-    if results[1]["seeds"][:runs] != results[0]["seeds"]:
-        raise ValueError(f"{files[1]}: found other seeds than in {files[0]}")
-    cells = [name for name in ours if name in theirs]
-    for heading, key, is_ratio in NUMBERS:
-        off = [_off(ours[one]["kernel"], theirs[one]["kernel"], key, is_ratio, runs) for one in cells]
-        chance = [_off(ours[one]["sim"], ours[one]["again"], key, is_ratio, runs) for one in cells]
-        judged, by_chance = ([value for value in values if value is not None] for values in (off, chance))
-        if len(judged) < 2 or len(by_chance) < 2:
-            continue
+    (ours, _), (theirs, _) = (validations.load(folder / "results.json") for folder in (process, qemu))
+    runs = len(ours.seeds)
+    if list(theirs.seeds[:runs]) != list(ours.seeds):
+        raise ValueError(f"{qemu}: found other seeds than in {process}")
+    beside = {result.id: result for result in theirs.results}
+    cells = [result for result in ours.results if result.id in beside]
+    off = [_errors(cell.kernel, beside[cell.id].kernel, runs) for cell in cells]
+    chance = [_errors(cell.sim, cell.again, runs) for cell in cells if cell.again]
+    for heading, (factor, of) in NUMBERS.items():
+        judged, by_chance = (
+            [factor * error for each in every if (error := of(each)) is not None and math.isfinite(error)]
+            for every in (off, chance)
+        )
         spread = stdev(judged) / math.sqrt(len(judged))
         values = [median(map(abs, judged)), median(map(abs, by_chance)), mean(judged), mean(by_chance)]
         t = mean(judged) / spread if spread else 0.0
         yield [name, heading, str(len(judged)), *(number(value, 2) for value in values), number(t, 1)]
 
 
-def _off(one: Mapping[str, Any], other: Mapping[str, Any], key: str, is_ratio: bool, runs: int) -> float | None:
-    """Return the difference of the means over the first ``runs`` seeds, or 100 times the logarithm of their ratio."""
-    values = [[value for value in side["values"][key][:runs] if value is not None] for side in (one, other)]
-    if not all(values):
-        return None
-    first, second = (mean(side) for side in values)
-    if not is_ratio:
-        return first - second
-    if min(first, second) <= 0 or (key == "dropped" and max(first, second) < FEW_DROPS):
-        return None
-    return 100 * math.log(first / second)
+def _errors(side: Side, against: Side, runs: int) -> Errors:
+    """Return the errors of ``side`` over the first ``runs`` seeds. Curves and single flows are left out."""
+    first, second = (
+        Side({key: values[:runs] for key, values in each.values.items()}, [], [], {}) for each in (side, against)
+    )
+    return judging.errors(Result("", "", "", sim=first, kernel=second))
