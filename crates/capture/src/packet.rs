@@ -67,6 +67,7 @@ impl Packet {
         let payload = inside.get(header_len..).unwrap_or_default();
         let (mut ports, mut tcp, mut checksum) = ((0, 0), None, None);
         match ip.protocol() {
+            _ if ip.fragments_offset().value() > 0 => {} // the ports are in the packet's first fragment alone
             ip_number::TCP => {
                 let header = TcpHeaderSlice::from_slice(payload).map_err(|error| error.to_string())?;
                 ports = (header.source_port(), header.destination_port());
@@ -127,4 +128,20 @@ fn key(packet: &[u8], checksum: Option<usize>) -> Key {
         }
     }
     key
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against reading a datagram's data as ports, and against a refusal of a last fragment of a few bytes.
+    #[test]
+    fn a_later_fragment_has_no_ports() {
+        let mut frame = vec![0; 12];
+        frame.extend([0x08, 0x00]);
+        frame.extend([0x45, 0, 0, 25, 0, 7, 0, 185, 64, 17, 0, 0, 10, 9, 0, 1, 10, 8, 0, 1]);
+        frame.extend([1, 2, 3, 4, 5]);
+        let packet = Packet::read(&frame).unwrap().unwrap();
+        assert_eq!((packet.direction, packet.pair.server.1, packet.pair.client.1), (Direction::Down, 0, 0));
+    }
 }
