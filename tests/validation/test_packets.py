@@ -1,8 +1,11 @@
 """Packet by packet: how captures are read, where two runs part, what is kept of Linux, and the ratchet."""
 
+import json
+import os
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +119,36 @@ def test_a_run_of_linux_that_is_kept_is_read_as_it_was(
     assert made[1].flows == run.flows
     assert compare(run.seen, made[1].seen).are_equal
     assert made[1].seen["up-in"].sacks == run.seen["up-in"].sacks
+
+
+def test_a_kept_run_that_is_damaged_or_of_another_name_is_made_anew(
+    run: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of these was a traceback, or another run's packets without a word."""
+    asked: list[Scenario] = []
+    monkeypatch.setattr(captured, "run", lambda _, scenario, *__: asked.append(scenario) or run)
+    monkeypatch.setattr(captured, "_text", lambda _, scenario, *__: asked.append(scenario) or json.dumps(run.record))
+    scenario, stop = resolve(ASKED), threading.Event()
+    other = {**scenario, "seed": 2}
+    for make in (partial(captured.kept, progress=lambda _: None), captured.record):
+        make(engine="sim", scenario=other, folder=tmp_path, stop=stop)
+        [of_another] = tmp_path.iterdir()
+        whole = of_another.read_bytes()
+        make(engine="sim", scenario=scenario, folder=tmp_path, stop=stop)
+        [file] = set(tmp_path.iterdir()) - {of_another}
+        damaged = (b"", whole, whole[:40], file.read_bytes()[:-1], file.read_bytes().replace(b"1", b"2", 1))
+        for content in damaged:
+            file.write_bytes(content)
+            asked.clear()
+            for _ in range(2):
+                make(engine="sim", scenario=scenario, folder=tmp_path, stop=stop)
+            assert asked == [scenario], "anew once, and kept"
+        file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(UserError, match="found a pipe"):
+            make(engine="sim", scenario=scenario, folder=tmp_path, stop=stop)
+        for made in tmp_path.iterdir():
+            made.unlink()
 
 
 ASKS = """

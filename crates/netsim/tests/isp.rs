@@ -187,4 +187,8 @@ fn networks_of_two_subscribers_may_not_overlap() {
     let wanted = "subscriber[2].addresses: found 100.64.0.3/32, which lies in 100.64.0.0/30 of subscriber[0]; accepted: \
                   addresses of its own";
     assert_eq!(error, wanted);
+    scenario["subscriber"][2]["addresses"] = json!(["100.64.0.0/10"]);
+    scenario["subscriber"][0]["addresses"] = json!(["10.0.0.1"]);
+    let error = Scenario::from_json(&scenario.to_string()).unwrap_err().to_string();
+    assert!(error.starts_with("subscriber[1].addresses: found networks that leave no address"), "{error}");
 }

@@ -13,9 +13,9 @@ import numpy as np
 from goodqueue import engines, running
 from goodqueue.capture import SUFFIX, Trace
 from goodqueue.engines import identity
-from goodqueue.files import output
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
+from goodqueue.validation import keeping
 from goodqueue.validation.packets import reading
 from goodqueue.validation.packets.reading import Flows, Sack, Seen
 
@@ -51,27 +51,24 @@ def kept(engine: str, scenario: Scenario, folder: Path | None, progress: Progres
     """Return the run of Linux that ``folder`` keeps, or make it and keep it there. Raises UserError and OSError."""
     if folder is None:
         return run(engine, scenario, Flows(), progress, stop)
-    file = folder / f"{identity.of(engine, scenario).key}.npz"
-    if file.exists():
-        return _read(file)
+    file = folder / f"{identity.of(engine, scenario).key}.packets"
+    if (answer := keeping.read(file)) is not None:
+        return _read(answer)
     made = run(engine, scenario, Flows(), progress, stop)
-    folder.mkdir(parents=True, exist_ok=True)
-    output.write_file(file, True, _bytes(made))
+    keeping.write(file, _bytes(made))
     return made
 
 
 def record(engine: str, scenario: Scenario, folder: Path | None, stop: threading.Event) -> Record:
     """Return the record of a run of Linux, which ``folder`` keeps if there is one. Raises UserError and OSError."""
-    file = folder / f"{identity.of(engine, scenario).key}.json" if folder is not None else None
-    if file is not None and file.exists():
-        kept_record: Record = json.loads(file.read_bytes())
-        return kept_record
-    made = _text(engine, scenario, lambda _: None, stop, None)
-    if file is not None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        output.write_file(file, True, made.encode())
-    made_record: Record = json.loads(made)
-    return made_record
+    file = folder / f"{identity.of(engine, scenario).key}.record" if folder is not None else None
+    answer = keeping.read(file) if file is not None else None
+    if answer is None:
+        answer = _text(engine, scenario, lambda _: None, stop, None).encode()
+        if file is not None:
+            keeping.write(file, answer)
+    made: Record = json.loads(answer)
+    return made
 
 
 def _text(engine: str, scenario: Scenario, progress: Progress, stop: threading.Event, trace: Trace | None) -> str:
@@ -101,8 +98,8 @@ def _bytes(made: Captured) -> bytes:
     return file.getvalue()
 
 
-def _read(file: Path) -> Captured:
-    with np.load(file) as arrays:
+def _read(answer: bytes) -> Captured:
+    with np.load(io.BytesIO(answer)) as arrays:
         about = json.loads(arrays[_ABOUT].tobytes())
         flows = Flows()
         for (low, high), nth in about["flows"]:

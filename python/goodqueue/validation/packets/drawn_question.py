@@ -1,7 +1,5 @@
 """What ``goodqueue validate drawn`` asks."""
 
-from pathlib import Path
-
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, option
 from goodqueue.ask.question import Question, Work, question
@@ -38,11 +36,12 @@ class DrawnRuns(Question):
     def work(self) -> Work:
         """Return the runs. Raises UserError."""
         from goodqueue import engines
+        from goodqueue.validation import keeping
         from goodqueue.validation.packets import drawing, drawn, drawn_answer
 
         engines.need_linux(self.verb)
         on = engines.parse("sim,kernel", linux=self.kernel, machine_name="process")
-        folder = None if self.store is None else Path(self.store)
+        folder = keeping.folder(self.store)
         cells = drawing.cells(self.count, self.seed, self.kernel, on)
         return Work(
             f"{self.count} runs x 3",

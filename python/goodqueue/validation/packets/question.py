@@ -1,7 +1,6 @@
 """What ``goodqueue validate same-packets`` asks."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from goodqueue.ask import shared
@@ -57,11 +56,12 @@ class SamePackets(Question):
         """Return the runs and their comparison. Raises UserError."""
         from goodqueue import engines
         from goodqueue.scenario import asked
+        from goodqueue.validation import keeping
         from goodqueue.validation.packets import answer, matrix_answer
 
         engines.need_linux(self.verb)
         on = engines.parse("sim,kernel", linux=self.kernel, machine_name="process")
-        folder = None if self.store is None else Path(self.store)
+        folder = keeping.folder(self.store)
         if self.scenario is None:
             cells = self._cells()
             for cell in cells:

@@ -34,18 +34,18 @@ class Trees(Question):
 
     def work(self) -> Work:
         """Return the comparison of all trees. Raises UserError."""
-        from pathlib import Path
         from threading import Event
 
         from goodqueue import engines
 
         engines.need_linux(self.verb)
         from goodqueue.engines.kernel import process_build
+        from goodqueue.validation import keeping
         from goodqueue.validation.trees import answer, running
 
         if (lacking := process_build.why_not(self.kernel)) is not None:
             raise UserError(self.verb, f"Linux as a process: {lacking}")
-        store = Path(self.store) if self.store is not None else None
+        store = keeping.folder(self.store)
         stop = Event()
         return Work(
             f"{self.trees} trees of seed {self.seed}",

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from goodqueue.files import output
 from goodqueue.running import Progress
+from goodqueue.validation import keeping
 from goodqueue.validation.trees import comparing, drawing, machine
 from goodqueue.validation.trees.comparing import Verdict
 from goodqueue.validation.trees.job import Job, for_linux
@@ -58,12 +58,11 @@ def _answers(
     """Return what Linux makes of the jobs, from the store if it is there."""
     if store is None:
         return machine.carry_out(jobs, release, tell, stop)
-    path = store / f"{version}-{hashlib.sha256(for_linux(jobs)).hexdigest()[:16]}.json.gz"
-    if not path.exists():
-        answers = machine.carry_out(jobs, release, tell, stop)
-        store.mkdir(parents=True, exist_ok=True)
-        output.write_file(path, True, written(answers))
-    return list(read(path.read_bytes()))
+    path = store / f"{version}-{hashlib.sha256(for_linux(jobs)).hexdigest()[:16]}.answers"
+    if (kept := keeping.read(path)) is None:
+        kept = written(machine.carry_out(jobs, release, tell, stop))
+        keeping.write(path, kept)
+    return list(read(kept))
 
 
 def written(answers: Sequence[machine.Answer]) -> bytes:

@@ -7,7 +7,8 @@ use serde_json::json;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-/// Gives an address to each of `subscribers` that has none, and refuses networks of two that overlap.
+/// Gives an address to each of `subscribers` that has none. Refuses networks of two that overlap, and networks that
+/// leave no address for another.
 pub(super) fn address(
     tables: &[Table<'_>],
     mixes: &[(usize, Arc<Mix>, Option<Span>)],
@@ -36,8 +37,11 @@ pub(super) fn address(
         after == 0 || taken[after - 1].last < address.to_bits()
     };
     let mut free = (1..ADDRESSES).map(|number| Ipv4Addr::from_bits(FIRST_ADDRESS + number)).filter(is_free);
-    for one in subscribers.iter_mut().filter(|one| one.addresses.is_empty()) {
-        let Some(address) = free.next() else { break };
+    for ((place, ..), one) in mixes.iter().zip(subscribers).filter(|(_, one)| one.addresses.is_empty()) {
+        let Some(address) = free.next() else {
+            let found = "networks that leave no address of 100.64.0.0/10 for this subscriber";
+            return refuse(&tables[*place].key("addresses"), found, "addresses of its own");
+        };
         one.addresses.push((address, 32));
     }
     Ok(())
