@@ -140,3 +140,15 @@ def test_linux_7_3_boots_and_its_tcp_takes_as_long_as_the_simulator_s() -> None:
     assert linux["kernel"]["sysctls"]["tcp_syn_linear_timeouts"] == "4", "another kernel booted: 6.1 has none"
     took_ms = [times_of(record["apps"][0])["mean"] for record in (ours, linux)]
     assert took_ms[1] == pytest.approx(took_ms[0], rel=0.03)
+
+
+@pytest.mark.parametrize("words", [("validate", "trees", "1"), ("validate", "drawn", "1"), ("link", "--virtual")])
+def test_what_is_no_release_is_refused_before_its_image_is_sought(
+    words: tuple[str, ...], goodqueue: Callable[..., Result]
+) -> None:
+    """Each was a traceback, or asked for an image that nobody can build."""
+    rest = ("--rate", "1mbit", "--rtt", "9ms", "--", "true") if words[0] == "link" else ()
+    for found in ("x", "1e3", "/dev/null", "6.1,7.3"):
+        done = goodqueue(*words, "--kernel", found, *rest)
+        assert done.status == 2
+        assert f'--kernel: found "{found}"; accepted: 6.1, 6.12, 7.3' in done.err

@@ -6,7 +6,7 @@
 import re
 from typing import NamedTuple
 
-from goodqueue.errors import Place, UserError, quoted
+from goodqueue.errors import Option, Place, UserError, quoted
 
 
 class Suites(NamedTuple):
@@ -39,3 +39,9 @@ def parse(text: str, where: Place, several: bool = True) -> tuple[str, ...]:
     if len(set(chosen)) < len(chosen):
         raise UserError(where, f"found {quoted(text)}, the same twice; accepted: each once")
     return chosen
+
+
+def check_one(kernel: str | None) -> None:
+    """Refuse a ``--kernel`` that is not one release, before anything looks for its image. Raises UserError."""
+    if kernel is not None:
+        parse(kernel, Option("kernel"), several=False)

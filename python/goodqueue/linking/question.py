@@ -131,8 +131,10 @@ class Link(Question):
         with inputs.noted() as read:
             scenario = path.read(file, self.described, self.keys)
         if self.virtual:
+            from goodqueue.engines import releases
             from goodqueue.engines.live.virtual import machine
 
+            releases.check_one(self.kernel)
             if (why := machine.why_not(self.kernel)) is not None:
                 raise UserError(Option("virtual"), why)
         task = Task(scenario, client, server, hosts=ends.declared(self.host))

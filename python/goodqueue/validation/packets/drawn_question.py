@@ -40,6 +40,7 @@ class DrawnRuns(Question):
         from goodqueue.validation.packets import drawing, drawn, drawn_answer
 
         engines.need_linux(self.verb)
+        engines.releases.check_one(self.kernel)
         on = engines.parse("sim,kernel", linux=self.kernel, machine_name="process")
         folder = keeping.folder(self.store)
         cells = drawing.cells(self.count, self.seed, self.kernel, on)

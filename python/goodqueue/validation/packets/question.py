@@ -60,6 +60,7 @@ class SamePackets(Question):
         from goodqueue.validation.packets import answer, matrix_answer
 
         engines.need_linux(self.verb)
+        engines.releases.check_one(self.kernel)
         on = engines.parse("sim,kernel", linux=self.kernel, machine_name="process")
         folder = keeping.folder(self.store)
         if self.scenario is None:

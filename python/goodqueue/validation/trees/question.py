@@ -39,6 +39,7 @@ class Trees(Question):
         from goodqueue import engines
 
         engines.need_linux(self.verb)
+        engines.releases.check_one(self.kernel)
         from goodqueue.engines.kernel import process_build
         from goodqueue.validation import keeping
         from goodqueue.validation.trees import answer, running
