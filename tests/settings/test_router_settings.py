@@ -140,6 +140,7 @@ def test_cake_autorate_sets_the_rates_of_the_scenario(here: Path, goodqueue: Com
         ),
         ("config settings 's'\n\toption DOWNRATE '900'\n", "found no UPRATE; accepted: option UPRATE 'KBIT'"),
         ("min_dl_shaper_rate_kbps=fast\n", 'line 1: min_dl_shaper_rate_kbps: found "fast"; accepted: a number'),
+        ("base_dl_shaper_rate_kbps=" + "9" * 400, "line 1: base_dl_shaper_rate_kbps: found"),  # infinite as a float
     ],
 )
 def test_other_files_are_refused_in_one_line(tmp_path: Path, text: str, why: str) -> None:

@@ -3,6 +3,7 @@
 Source: cake-autorate (github.com/lynxthecat/cake-autorate, 94238be): defaults.sh and config.primary.sh.
 """
 
+import math
 import re
 
 from goodqueue.errors import UserError, quoted
@@ -61,7 +62,7 @@ class Values:
         """Return a setting that is a number. Raises UserError."""
         self.asked.add(name)
         text, line = self.values.get(name, ("", 0))
-        if text and not NUMBER.fullmatch(text):
+        if text and not (NUMBER.fullmatch(text) and math.isfinite(float(text))):
             raise UserError(self.file, f"line {line}: {name}: found {quoted(text)}; accepted: a number")
         return float(text) if text else default
 
