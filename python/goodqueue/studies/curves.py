@@ -17,6 +17,8 @@ from goodqueue.studies.wording import Words
 COLUMNS = 3
 MOST_MARKS = 6
 """Up to so many values of a parameter have a mark each on its axis."""
+CHARACTERS = 105
+"""The width of a legend."""
 THEIRS = "#555555"
 OURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 """A colour a line: Okabe and Ito's, which the colour-blind tell apart."""
@@ -53,7 +55,7 @@ def _figure(words: Words, x: str, panel: str, members: Sequence[Judged]) -> Figu
     lines = _lines(words, x, panel, members)
     axis = _Axis(x, members)
     with style.look():
-        figure = style.new_figure(0.5 + 1.7 * rows + (0.2 if len(lines) > 1 else 0))
+        figure = style.new_figure(0.5 + 1.7 * rows + (0.12 * len(lines) if len(lines) > 1 else 0))
         axes = figure.subplots(rows, min(COLUMNS, len(panels)), squeeze=False, sharex=True, sharey=True)
         for ax in axes.flatten()[len(panels) :]:
             ax.set_visible(False)
@@ -66,7 +68,8 @@ def _figure(words: Words, x: str, panel: str, members: Sequence[Judged]) -> Figu
         axis.mark(axes[0, 0])
         if len(lines) > 1:
             handles, labels = axes[0, 0].get_legend_handles_labels()
-            figure.legend(handles, labels, loc="outside upper right", ncols=3, frameon=False, fontsize=7)
+            columns = max(1, min(4, CHARACTERS // (max(map(len, labels)) + 8)))
+            figure.legend(handles, labels, loc="outside upper right", ncols=columns, frameon=False, fontsize=7)
         name = words.name(x)
         figure.supxlabel(str(name), fontsize=8)
         figure.supylabel(str(words.name(members[0].value.metric)), fontsize=8)
