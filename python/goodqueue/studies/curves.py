@@ -70,8 +70,7 @@ def _figure(words: Words, x: str, panel: str, members: Sequence[Judged]) -> Figu
             handles, labels = axes[0, 0].get_legend_handles_labels()
             columns = max(1, min(4, CHARACTERS // (max(map(len, labels)) + 8)))
             figure.legend(handles, labels, loc="outside upper right", ncols=columns, frameon=False, fontsize=7)
-        name = words.name(x)
-        figure.supxlabel(str(name), fontsize=8)
+        figure.supxlabel(str(words.name(x)), fontsize=8)
         figure.supylabel(str(words.name(members[0].value.metric)), fontsize=8)
     return figure
 
@@ -95,7 +94,7 @@ class _Axis:
         values = {one.value.at[x] for one in members}
         self._x = x
         self._is_number = all(isinstance(value, int | float) for value in values)
-        self._values = sorted(values, key=None if self._is_number else str)  # type: ignore[type-var]
+        self._values = sorted(values, key=None if self._is_number else str)
 
     def place(self, one: Judged) -> float:
         value = one.value.at[self._x]
