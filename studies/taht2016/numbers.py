@@ -6,13 +6,10 @@ from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.studies.computing import TEXT, Computation, Options
 
-HTB_BPS = 20e6
-
-
 def backlog_mean_bytes(record: Record, _: Options) -> float | None:
-    """Return the mean backlog by Little's law: what the link carries times how long it waits, less the transmission."""
-    delay, used = walk(record, "queues.down.delay_ms.mean"), walk(record, "queues.down.utilisation_percent")
-    return None if delay is None or used is None else delay / 1000 * used / 100 * HTB_BPS / 8
+    """Return the mean backlog by Little's law: what leaves the queue times how long it waits."""
+    delay, left = walk(record, "queues.down.delay_ms.mean"), walk(record, "queues.down.throughput_mbps")
+    return None if delay is None or left is None else 1000 * delay * left / 8
 
 
 def goodput_mbps(record: Record, options: Options) -> float | None:

@@ -335,7 +335,7 @@ def test_seeds_and_quick_change_what_is_run(mine: Path, goodqueue: Command) -> N
     [
         (["rates"], 4, {"mine/v1", "mine/v2"}),
         (["mine/v1"], 1, {"mine/v1"}),
-        (["c2"], 2, set()),
+        (["c2"], 1, set()),
         (["c1", "v2"], 4, {"mine/v2"}),
         (["other"], 0, set()),
     ],

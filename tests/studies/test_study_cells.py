@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Result
-from goodqueue.studies import inside, libraries, loading, planning, selection
+from goodqueue.studies import curves, inside, libraries, loading, planning, selection
 from goodqueue.studies.outcome import carry_out
 
 Command = Callable[..., Result]
@@ -99,6 +99,38 @@ def test_a_number_inside_the_band_is_reproduced_and_twice_as_far_it_is_close(fol
         "at ecn false": (0, 2), "at ecn true": (1, 1),
     }  # fmt: skip
     assert inside.sentence(found).startswith("Cells: 1 of 3 inside the measured spread (33 %)")
+
+
+CLAIM = """
+[[claim]]
+id = "mine/c1"
+scenario = "mine/link"
+statement = "the slow link is used more"
+kind = "greater_than"
+left = { algorithm = "fifo", metric = "used_percent", at = { rate_mbps = 5 } }
+right = { at = { rate_mbps = 8 } }
+over = { points = [{ ecn = false }] }
+"""
+
+
+def test_only_measured_cells_run_and_of_a_claim_its_points(folder: Path) -> None:
+    """There is no cell of 8 Mbit/s with ECN. The claim needs those without ECN, at the rates of its two terms."""
+    (folder / "published.toml").write_text(PUBLISHED + CLAIM, encoding="utf-8")
+    study = loading.load(folder)
+    cells = [[tuple(cell.at.values()) for cell in planning.all_cells(study) if chosen.takes(cell)] for chosen in (
+        selection.select(study, ()), selection.select(study, ["c1"]))]  # fmt: skip
+    assert cells == [[(5, True), (5, False), (8, False)], [(5, False), (8, False)]]
+
+
+def test_a_line_of_a_figure_joins_cells_that_differ_only_along_it(folder: Path) -> None:
+    study = loading.load(folder)
+    chosen = selection.select(study, ())
+    (drawn,) = curves.figures(carry_out(planning.plan(study, chosen, seeds=1), chosen))
+    lines = [line for line in drawn.figure.axes[0].lines if line.get_linestyle() == "-"]
+    assert [(line.get_label(), list(line.get_xdata())) for line in lines] == [
+        ("at ecn true", [5.0]),
+        ("at ecn false", [8.0]),
+    ]
 
 
 def test_a_report_draws_the_cells(folder: Path, goodqueue: Command) -> None:

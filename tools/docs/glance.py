@@ -22,22 +22,27 @@ from goodqueue.show import markdown as markdowns
 from goodqueue.show.table import Column, Table, number
 from goodqueue.studies import inside, libraries, loading
 
+VALIDATE = "goodqueue validate"
+DRAWN = f"{VALIDATE} --drawn 33 --draw-seed 4"
 KERNELS = (
-    ("Linux 6.1: fixed set", "validation"),
-    ("Linux 6.1: drawn at random", "validation/drawn"),
-    ("Linux 6.12: one line each", "releases/6.12"),
-    ("Linux 7.3: drawn at random", "validation/drawn-7.3"),
-    ("Linux 7.3: fixed set", "validation/fixed-7.3"),
-    ("Linux 7.3 as a process: fixed set", "validation/process/fixed-7.3"),
-    ("Linux 7.3 as a process: drawn at random", "validation/process/drawn-7.3"),
-    ("Linux 6.1 as a process: fixed set", "validation/process/fixed-6.1"),
-    ("Linux 6.1 as a process: drawn at random", "validation/process/drawn-6.1"),
+    ("Linux 6.1: fixed set", "validation", f"{VALIDATE} --machine qemu"),
+    ("Linux 6.1: drawn at random", "validation/drawn", f"{DRAWN} --machine qemu"),
+    ("Linux 6.12: one line each", "releases/6.12", "python -m experiments.releases 6.12 --store runs"),
+    ("Linux 7.3: drawn at random", "validation/drawn-7.3", f"{DRAWN} --kernel 7.3 --machine qemu"),
+    ("Linux 7.3: fixed set", "validation/fixed-7.3", f"{VALIDATE} --kernel 7.3 --machine qemu"),
+    ("Linux 7.3 as a process: fixed set", "validation/process/fixed-7.3", f"{VALIDATE} --kernel 7.3"),
+    ("Linux 7.3 as a process: drawn at random", "validation/process/drawn-7.3", f"{DRAWN} --kernel 7.3"),
+    ("Linux 6.1 as a process: fixed set", "validation/process/fixed-6.1", f"{VALIDATE} --kernel 6.1"),
+    ("Linux 6.1 as a process: drawn at random", "validation/process/drawn-6.1", f"{DRAWN} --kernel 6.1"),
 )
+"""The name, the folder of the results, and the command that makes them."""
 PROGRAMS = (
     ("irtt beside the link", "irtt", "rtt_mean_ms"),
     ("iperf3 beside the link", "iperf3", "goodput_mbps"),
 )
+BESIDE_NS3 = re.compile(r"^(\d+) cells were measured in ns-3 .*? In (\d+) cells the goodput agrees within 1 %", re.M)
 BESIDE_MACH = re.compile(r"^\| \S+ \| `.*` \| (\d+) \| (\d+) \|", re.MULTILINE)
+CALIBRATE = "goodqueue calibrate --out DIR"
 NEAR = 10.0
 """Per cent."""
 
@@ -56,6 +61,8 @@ class Source:
     """When it is near."""
     off: float | None
     """The median distance, in per cent. None: the cells have different units."""
+    command: str
+    """What makes the numbers."""
     chance: float | None = None
     """The same of the simulator beside itself."""
 
@@ -65,11 +72,11 @@ EXPERIMENTS = ROOT / "experiments"
 
 def sources() -> list[Source]:
     """Return all sources whose results are stored."""
-    return [*_kernels(), *_papers(), *_raw(), *_programs()]
+    return [*_kernels(), *_papers(), *_raw(), *_wifi(), *_programs()]
 
 
 def _kernels() -> Iterator[Source]:
-    for name, folder in KERNELS:
+    for name, folder, command in KERNELS:
         file = EXPERIMENTS / folder / "results.json"
         if not file.exists():
             continue
@@ -78,7 +85,8 @@ def _kernels() -> Iterator[Source]:
         near = sum(abs(error) <= NEAR for error in off)
         yield Source(
             name, "mean delay", len(off), near, "10 %",
-            _percent(stored["overall"]["delay_mean_ln"]), _percent((stored["chance"] or {}).get("delay_mean_ln")),
+            _percent(stored["overall"]["delay_mean_ln"]), command,
+            _percent((stored["chance"] or {}).get("delay_mean_ln")),
         )  # fmt: skip
 
 
@@ -99,30 +107,51 @@ def _newest(folder: Path) -> list[result.Part]:
 def _papers() -> Iterator[Source]:
     for part in _newest(EXPERIMENTS / "claims"):
         claims = [claim["verdict"] for claim in part.claims.values() if claim["verdict"] != "not_run"]
-        yield Source(f"paper: {part.study}", "claims", len(claims), claims.count("holds"), "holds", None)
+        yield Source(
+            f"paper: {part.study}",
+            "claims",
+            len(claims),
+            claims.count("holds"),
+            "holds",
+            None,
+            f"goodqueue study {part.study}",
+        )
 
 
 def _raw() -> Iterator[Source]:
     for part in _newest(EXPERIMENTS / "raw"):
         study = loading.load(libraries.STUDIES.find(part.study))
         near, cells = inside.first(raw_cells.cells_of(part, study))
-        yield Source(f"raw data: {part.study}", "cells", cells, near, "the runs' spread", None)
+        command = f"goodqueue study {part.study}"
+        yield Source(f"raw data: {part.study}", "cells", cells, near, "the runs' spread", None, command)
+
+
+def _wifi() -> Iterator[Source]:
+    """Yield ns-3's Wi-Fi, as the page of the Wi-Fi counts its cells. A test of Rust runs them."""
+    page = (ROOT / "docs" / "concepts" / "wifi.md").read_text(encoding="utf-8")
+    if found := BESIDE_NS3.search(page):
+        cells, near = map(int, found.groups())
+        yield Source("ns-3's Wi-Fi", "goodput", cells, near, "1 %", None, "cargo test -p goodqueue-netsim --test wifi")
 
 
 def _programs() -> Iterator[Source]:
     page = RESULTS / "rpm-beside-mach.md"
     pairs = [tuple(map(float, row)) for row in BESIDE_MACH.findall(page.read_text(encoding="utf-8"))]
-    off = sorted(100 * (ours / theirs - 1) for theirs, ours in pairs)
-    if off:
-        near = sum(abs(one) <= NEAR for one in off)
-        yield Source("mach beside the simulator", "RPM", len(off), near, "10 %", sorted(map(abs, off))[len(off) // 2])
+    distances = sorted(100 * abs(ours / theirs - 1) for theirs, ours in pairs)
+    if distances:
+        near = sum(one <= NEAR for one in distances)
+        middle = distances[len(distances) // 2]
+        command = "python -m experiments.rpm_beside machrun"
+        yield Source("mach beside the simulator", "RPM", len(distances), near, "10 %", middle, command)
     file = EXPERIMENTS / "calibration" / "results.json"
     figures = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.exists() else []
     for name, program, key in PROGRAMS:
         for one in figures:
             if (one["program"], one["key"], one["line"]) == (program, key, ""):
                 near = round(one["runs"] * one["near_percent"] / 100)
-                yield Source(name, key.replace("_", " "), one["runs"], near, "10 %", abs(one["bias"]["value"]))
+                yield Source(
+                    name, key.replace("_", " "), one["runs"], near, "10 %", abs(one["bias"]["value"]), CALIBRATE
+                )
 
 
 def markdown(found: list[Source]) -> str:
@@ -130,6 +159,7 @@ def markdown(found: list[Source]) -> str:
     texts = ("source of truth", "compared", "near is")
     columns = [Column(texts[0], numeric=False), Column(texts[1], numeric=False), Column("cells"), Column("near")]
     columns += [Column("%"), Column(texts[2], numeric=False), Column("median off by"), Column("by chance")]
+    columns += [Column("command", numeric=False)]
     rows = [
         [
             *(
@@ -141,6 +171,7 @@ def markdown(found: list[Source]) -> str:
                 one.rule,
             ),
             *("–" if value is None else f"{number(value, 1)} %" for value in (one.off, one.chance)),
+            f"`{one.command}`",
         ]
         for one in found
     ]

@@ -128,7 +128,7 @@ def lookup(rows: Sequence[Row], term: Term, point: At) -> Found:
     return Found(name, row, scenario=term.scenario or "", algorithm=algorithm, metric=metric, at=want)
 
 
-def _inherit(first: Term, term: Term) -> Term:
+def inherited(first: Term, term: Term) -> Term:
     """Return ``term`` with its missing parts taken from ``first``."""
     if not term.is_lookup:
         return term
@@ -149,13 +149,13 @@ def _each(term: Term) -> Iterator[Term]:
 def _checks(claim: Claim, scenario: str, rows: Sequence[Row], steps: bool) -> Iterator[Check]:
     here = Term(scenario=scenario)
     if claim.kind == "ordering":
-        first = _inherit(here, claim.items[0])
-        terms = [_inherit(first, item) for item in claim.items]
+        first = inherited(here, claim.items[0])
+        terms = [inherited(first, item) for item in claim.items]
         for point in claim.points:
             yield _ordering([lookup(rows, term, point) for term in terms])
         return
     assert claim.left is not None
-    for left in _each(_inherit(here, claim.left)):
+    for left in _each(inherited(here, claim.left)):
         left_terms = [lookup(rows, left, point) for point in claim.points]
         if claim.kind == "monotone":
             yield _monotone(claim, left_terms, steps)
@@ -164,7 +164,7 @@ def _checks(claim: Claim, scenario: str, rows: Sequence[Row], steps: bool) -> It
         else:
             assert claim.right is not None
             for point, left_term in zip(claim.points, left_terms, strict=True):
-                for right in _each(_inherit(left, claim.right)):
+                for right in _each(inherited(left, claim.right)):
                     yield _pair(claim, left_term, lookup(rows, right, point))
 
 

@@ -20,7 +20,7 @@ from goodqueue.measures import steady
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
-from goodqueue.studies.published import At
+from goodqueue.studies.published import At, Value
 from goodqueue.studies.reconstructing import changed
 from goodqueue.studies.selection import Selection
 
@@ -131,14 +131,25 @@ def _moved(cell: Cell, to: At) -> Cell:
 
 
 def all_cells(study: Study) -> Iterator[Cell]:
-    """Yield every cell of ``study``: by published scenario, then by point, then by algorithm."""
+    """Yield every cell of ``study``: by published scenario, then by point, then by algorithm.
+
+    Of a scenario with measured cells, these are the measured ones.
+    """
+    measured = {_place_of(value) for value in study.published.values if value.band is not None}
+    with_cells = {scenario for scenario, _, _ in measured}
     for experiment in study.experiments:
         for scenario in experiment.published:
             values = experiment.points.get(scenario, {})
             fixed = {name: value for name, value in values.items() if value != EACH}
             for at in points(study, experiment, scenario):
                 for algorithm in experiment.qdiscs:
-                    yield Cell(experiment, scenario, algorithm, {**experiment.at, **at}, fixed)
+                    cell = Cell(experiment, scenario, algorithm, {**experiment.at, **at}, fixed)
+                    if scenario not in with_cells or _place_of(cell) in measured:
+                        yield cell
+
+
+def _place_of(one: Cell | Value) -> tuple[str, str, frozenset[tuple[str, object]]]:
+    return one.scenario, one.algorithm, frozenset(one.at.items())
 
 
 def points(study: Study, experiment: Experiment, scenario: str) -> list[At]:

@@ -1,9 +1,10 @@
 """Selects what ``--only`` names: published scenarios, values or claims, by id."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from goodqueue.errors import UserError
+from goodqueue.studies.claims import inherited
 from goodqueue.studies.keys import unknown
 from goodqueue.studies.model import Cell, Study
 from goodqueue.studies.published import At, Claim, Published, Term, Value
@@ -56,19 +57,37 @@ def select(study: Study, only: Iterable[str]) -> Selection:
             value = values[id_]
             needed.append((value.scenario, value.algorithm, value.at))
         elif id_ in claims:
-            needed += _needs(claims[id_])
+            needed += _needs(claims[id_], study)
         else:
             raise UserError("--only", _unknown(word, facts))
         ids.append(id_)
     return Selection(frozenset(ids), tuple(needed))
 
 
-def _needs(claim: Claim) -> list[tuple[str, str | None, At]]:
-    """Return the cells behind ``claim``: all points of its scenarios, for the algorithms that it names."""
-    terms: Sequence[Term] = [term for term in (claim.left, claim.right, *claim.items) if term and term.is_lookup]
-    algorithms = {name for term in terms for name in term.algorithms or ()}
-    scenarios = {*claim.scenarios, *(term.scenario for term in terms if term.scenario)}
-    return [(scenario, name, {}) for scenario in sorted(scenarios) for name in sorted(algorithms)]
+def _needs(claim: Claim, study: Study) -> Iterator[tuple[str, str | None, At]]:
+    """Yield the cells behind ``claim``: each term's algorithms, at each of the claim's points.
+
+    A parameter over which a metric joins its points is left open, as each of them is a part of the number.
+    """
+    for scenario in claim.scenarios:
+        first = inherited(Term(scenario=scenario), claim.left or claim.items[0])
+        for term in (first, *(inherited(first, other) for other in (claim.right, *claim.items) if other)):
+            open_ones = _joined(study, term)
+            for algorithm in term.algorithms or ():
+                for point in claim.points:
+                    at = {name: value for name, value in {**point, **term.at}.items() if name not in open_ones}
+                    yield term.scenario or scenario, algorithm, at
+
+
+def _joined(study: Study, term: Term) -> set[str]:
+    """Return the parameters over which any experiment joins the points of a metric of ``term``."""
+    return {
+        parameter
+        for experiment in study.experiments
+        for metric in experiment.metrics.values()
+        if metric.name in (term.metrics or ())
+        for parameter in metric.joined
+    }
 
 
 def _unknown(word: str, facts: Published) -> str:
