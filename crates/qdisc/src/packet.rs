@@ -35,6 +35,14 @@ pub trait Packet {
         len
     }
 
+    /// Returns the memory that Linux counts for the packet, of which [`Packet::len`] is `len` (`truesize`). By default
+    /// it is what the golden traces show: 256 bytes for the descriptor, and a buffer of a power of two that holds the
+    /// packet and 384 bytes of margins.
+    #[inline]
+    fn memory(&self, len: u32) -> u64 {
+        256 + (u64::from(self.buffered(len)) + 384).next_power_of_two()
+    }
+
     /// Returns the ECN codepoint.
     fn ecn(&self) -> Ecn;
 
@@ -105,6 +113,19 @@ pub trait Packet {
 
     /// Returns what a card or a sender has merged in this packet (GRO, GSO). `None`: it is a single one (the default).
     fn merged(&self) -> Option<Merged> {
+        None
+    }
+
+    /// Whether a merged packet can be taken apart ([`Packet::part`]). Otherwise the caller has done so.
+    const SPLITS: bool = false;
+
+    /// Returns the packet `number` of those that are merged in this one. `None`: there is no such packet, or the caller
+    /// takes them apart (the default).
+    fn part(&self, number: u32) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = number;
         None
     }
 
