@@ -27,6 +27,8 @@ pub struct Job<'a> {
     pub release: Release,
     /// The packets in the order of their times, as `validation/trees/job.py` writes them.
     pub packets: &'a [u8],
+    /// Commands that change the tree while it runs, in the order of their times.
+    pub changes: &'a [(u64, String)],
     /// When the play ends, in nanoseconds after the tree was made. Packets come later than 0.
     pub end: u64,
     /// The state of the generator of random numbers when the first packet comes.
@@ -104,13 +106,16 @@ pub fn play(job: &Job<'_>) -> Result<Played, String> {
         }
     };
     let mut coming = frame::read(job.packets, job.release).peekable();
+    let mut changes = job.changes.iter().peekable();
     let mut woken = Woken::default();
     loop {
+        let change = changes.peek().map(|(at, _)| woken.instead_of(*at));
         let next = match coming.peek() {
             Some(Ok((at, _))) => woken.instead_of(*at),
             Some(Err(why)) => return Err(why.clone()),
             None => u64::MAX,
         };
+        let next = next.min(change.unwrap_or(u64::MAX));
         let due = qdisc.next_timer().map_or(u64::MAX, Instant::as_nanos).max(dice.now);
         // What wakes the sender of a packet runs the timers that are due by then, too.
         let timer = if due == next { due } else { due.saturating_add(LATE) };
@@ -122,6 +127,13 @@ pub fn play(job: &Job<'_>) -> Result<Played, String> {
         if timer <= next {
             woken.timer = timer;
             qdisc.on_timer(now, &mut dice);
+        } else if change == Some(next)
+            && let Some((at, command)) = changes.next()
+        {
+            // No change asks for a packet.
+            woken.sent = (*at, next);
+            qdisc.change(now, command, &mut dice).map_err(|error| error.0)?;
+            continue;
         } else if let Some(Ok((at, frame))) = coming.next() {
             woken.sent = (at, next);
             qdisc.enqueue(now, frame, &mut dice);

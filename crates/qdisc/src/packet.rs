@@ -140,6 +140,12 @@ pub trait Packet {
         None
     }
 
+    /// Returns whether the packet's memory is charged to a socket of this host (`is_skb_wmem`), as it is for all that
+    /// [`Packet::socket`] names.
+    fn is_charged(&self) -> bool {
+        self.socket().is_some()
+    }
+
     /// Returns when the packet was offered to the discipline. Sojourn times are measured from here (RFC 8289, 4.2).
     fn arrival(&self) -> Instant;
 

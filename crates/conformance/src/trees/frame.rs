@@ -61,6 +61,7 @@ pub(super) struct Frame {
     merged: Option<Merged>,
     /// The memory that Linux counts.
     memory: Memory,
+    is_charged: bool,
     header: IpHeader,
     tcp: Option<TcpHeader>,
     tos: u8,
@@ -112,6 +113,7 @@ impl Frame {
             priority,
             merged,
             memory: Memory::of(bytes, headers, size, release),
+            is_charged: true,
             header,
             tcp,
             tos,
@@ -169,13 +171,17 @@ impl Packet for Frame {
     fn merged(&self) -> Option<Merged> {
         self.merged
     }
+    /// A packet socket is charged for the packet as a whole, and then for the last part.
+    fn is_charged(&self) -> bool {
+        self.is_charged
+    }
     const SPLITS: bool = true;
     fn part(&self, number: u32) -> Option<Self> {
         let Merged { count, len, last } = self.merged.filter(|merged| number < merged.count)?;
         let is_last = number + 1 == count;
         let whole = if is_last { self.memory.whole } else { self.memory.part };
         let memory = Memory { whole, ..self.memory };
-        Some(Self { segment: number, bytes: if is_last { last } else { len }, merged: None, memory, ..self.clone() })
+        Some(Self { segment: number, bytes: if is_last { last } else { len }, merged: None, memory, is_charged: is_last, ..self.clone() })
     }
     fn arrival(&self) -> Instant {
         self.arrival

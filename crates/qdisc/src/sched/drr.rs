@@ -81,7 +81,7 @@ impl Totals {
     /// Returns the memory that `packet` of `len` bytes counts.
     #[inline]
     fn weight<P: Packet>(&self, packet: &P, len: u32) -> u64 {
-        if self.spares_own && packet.socket().is_some() { 0 } else { packet.memory(len) }
+        if self.spares_own && packet.is_charged() { 0 } else { packet.memory(len) }
     }
 
     /// Adds a packet of `len` bytes, which begins to wait. The caller has asked the packet for its length, which is a

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from goodqueue.running import Progress
 from goodqueue.validation.trees import comparing, machine
-from goodqueue.validation.trees.job import Job, Packet
+from goodqueue.validation.trees.job import Job
 
 ROUNDS = 40
 _MOST = 24
@@ -17,21 +17,20 @@ _MOST = 24
 class _Cut:
     """What a smaller tree lacks."""
 
-    commands: frozenset[int]
-    packets: frozenset[int]
+    commands: frozenset[int] = frozenset()
+    packets: frozenset[int] = frozenset()
+    changes: frozenset[int] = frozenset()
 
     def __or__(self, other: "_Cut") -> "_Cut":
-        return _Cut(self.commands | other.commands, self.packets | other.packets)
+        return _Cut(self.commands | other.commands, self.packets | other.packets, self.changes | other.changes)
 
     @property
     def size(self) -> int:
         """How much it saves: a command tells a reader more than a packet."""
-        return 10 * len(self.commands) + len(self.packets)
+        return 10 * (len(self.commands) + len(self.changes)) + len(self.packets)
 
 
-def shrink(
-    job: Job, release: str, stop: threading.Event, progress: Progress = lambda _: None
-) -> tuple[Job, comparing.Verdict]:
+def shrink(job: Job, release: str, progress: Progress, stop: threading.Event) -> tuple[Job, comparing.Verdict]:
     """Return the smallest tree found that differs, and how. Raises UserError, StoppedError."""
     (best,) = _judged([job], release, stop)
     offset = 0
@@ -68,7 +67,8 @@ def _without(job: Job, cut: _Cut) -> Job:
     """Return the tree without what is cut."""
     commands = [command for place, command in enumerate(job.commands) if place not in cut.commands]
     packets = [packet for place, packet in enumerate(job.packets) if place not in cut.packets]
-    return job.with_only(commands, packets)
+    changes = [change for place, change in enumerate(job.changes) if place not in cut.changes]
+    return job.with_only(commands, packets, changes)
 
 
 def _together(cuts: list[_Cut]) -> Iterator[_Cut]:
@@ -83,21 +83,22 @@ def _together(cuts: list[_Cut]) -> Iterator[_Cut]:
 
 def _cuts(job: Job) -> Iterator[_Cut]:
     """Yield what a tree may lack, the largest things first."""
-    none, packets = frozenset[int](), job.packets
+    packets = job.packets
     count = len(packets)
+    yield from (_Cut(changes=frozenset({place})) for place in range(len(job.changes)))
     for part in (count // 2, count // 4, count // 8, count // 16, 1):
         if part:
-            yield _Cut(none, frozenset(range(count - part, count)))
-            yield _Cut(none, frozenset(range(part)))
+            yield _Cut(packets=frozenset(range(count - part, count)))
+            yield _Cut(packets=frozenset(range(part)))
     for flow in {packet.flow for packet in packets}:
         of_flow = frozenset(place for place, packet in enumerate(packets) if packet.flow == flow)
         if len(of_flow) < count:
-            yield _Cut(none, of_flow)
+            yield _Cut(packets=of_flow)
     for gone in sorted(_parts(job.commands), key=len, reverse=True):
-        yield _Cut(gone, none)
+        yield _Cut(commands=gone)
     step = max(1, count // 12)
     for place in range(0, count, step):
-        yield _Cut(none, frozenset(range(place, min(count, place + step))))
+        yield _Cut(packets=frozenset(range(place, min(count, place + step))))
 
 
 def _parts(commands: Sequence[str]) -> Iterator[frozenset[int]]:
