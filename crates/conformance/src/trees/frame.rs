@@ -119,7 +119,7 @@ impl Frame {
             tos,
             hash: keys.flow(),
             hosts: keys.hosts(),
-            digest: hash::digest(&keys),
+            digest: hash::digest(&keys, &header),
             arrival: Instant::ZERO,
         })
     }
