@@ -156,7 +156,8 @@ impl Woken {
     /// Returns when a packet comes that is to come `at` this time.
     fn instead_of(&self, at: u64) -> u64 {
         let tick = at / TICK * TICK + LATE;
-        let early = [self.timer, tick].into_iter().filter(|other| (at.saturating_sub(EARLY)..at).contains(other));
+        let early =
+            [self.timer, tick].into_iter().filter(|other| (at.saturating_sub(EARLY)..at).contains(other));
         if self.sent.0 == at { self.sent.1 } else { early.min().unwrap_or(at) }
     }
 }

@@ -82,15 +82,20 @@ pub(super) fn read(bytes: &[u8], release: Release) -> impl Iterator<Item = Resul
             let (size, head) = (u32::from(word(20) as u16), usize::from(fields[23]));
             let (head, behind) = behind.split_at_checked(head).ok_or("a packet is cut off")?;
             rest = behind;
-            let frame =
-                Frame::new(number, head, [word(8), word(12), word(16), size], release).ok_or("no packet of IP")?;
+            let frame = Frame::new(number, head, [word(8), word(12), word(16), size], release)
+                .ok_or("no packet of IP")?;
             Ok((at, frame))
         })
     })
 }
 
 impl Frame {
-    fn new(number: u32, head: &[u8], [bytes, mark, priority, size]: [u32; 4], release: Release) -> Option<Self> {
+    fn new(
+        number: u32,
+        head: &[u8],
+        [bytes, mark, priority, size]: [u32; 4],
+        release: Release,
+    ) -> Option<Self> {
         let ip = head.get(ETHERNET..)?;
         let header = IpHeader::read(ip)?;
         let keys = Keys::read(ip, &header)?;
@@ -181,7 +186,14 @@ impl Packet for Frame {
         let is_last = number + 1 == count;
         let whole = if is_last { self.memory.whole } else { self.memory.part };
         let memory = Memory { whole, ..self.memory };
-        Some(Self { segment: number, bytes: if is_last { last } else { len }, merged: None, memory, is_charged: is_last, ..self.clone() })
+        Some(Self {
+            segment: number,
+            bytes: if is_last { last } else { len },
+            merged: None,
+            memory,
+            is_charged: is_last,
+            ..self.clone()
+        })
     }
     fn arrival(&self) -> Instant {
         self.arrival

@@ -186,9 +186,8 @@ impl<P: Packet> Tbf<P> {
     #[cold]
     fn enqueue_parts<O: Owner<P>>(&mut self, now: Instant, whole: &P, count: u32, owner: &mut O) -> Enqueued {
         let parts = (0..count).filter_map(|number| whole.part(number));
-        let taken = parts.fold(false, |any, part| {
-            (self.child.enqueue(now, part, owner) == Enqueued::Success) | any
-        });
+        let taken =
+            parts.fold(false, |any, part| (self.child.enqueue(now, part, owner) == Enqueued::Success) | any);
         if taken { Enqueued::Success } else { Enqueued::Dropped }
     }
 
