@@ -30,8 +30,8 @@ impl Keys {
         Some(Self { is_v6: header.is_v6(), protocol, label, ports, hosts })
     }
 
-    /// Returns the keys of the packet with the headers `header` as `choke` and `cake`'s filter of ACKs see them: with its
-    /// ports, whether it has a flow label or not.
+    /// Returns the keys of the packet with the headers `header` as `choke` and `cake`'s filter of ACKs see them: with
+    /// its ports, whether it has a flow label or not.
     fn behind_label(self, header: &IpHeader) -> Self {
         let ports = [(header.ports >> 16) as u16, header.ports as u16];
         Self { label: 0, protocol: header.protocol, ports, ..self }

@@ -13,8 +13,8 @@
 //! With `redflowlimit` each slot also runs RED: see `red`.
 //!
 //! Hashes are perturbed with two keys of 64 bits. They are drawn at the first packet and then every `perturb`
-//! seconds, when all packets are distributed anew. The timer wheel rounds these up: `perturb 1` is 1.024 s. The use of the
-//! keys follows the golden traces, because the kernel's own hash sees addresses that a [`Packet`] does not have.
+//! seconds, when all packets are distributed anew. The timer wheel rounds these up: `perturb 1` is 1.024 s. The use of
+//! the keys follows the golden traces, because the kernel's own hash sees addresses that a [`Packet`] does not have.
 
 mod params;
 mod red;
