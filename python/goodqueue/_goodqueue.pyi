@@ -746,8 +746,8 @@ def play_tree(
     """Play the tree that `commands` of `tc` make, by its own timers, up to `end` nanoseconds after it was made.
 
     `packets` are as `validation/trees/job.py` writes them. `changes` are commands with the times at which they change
-    the tree. `draws` is the state of the random numbers. Return the packets that left and those that were dropped: time, number, segment, length and codepoints of each, and how many
-    wait at the end. Raises ValueError, one line.
+    the tree. `draws` is the state of the random numbers. Return the packets that left and those that were dropped:
+    time, number, segment, length and codepoints of each, and how many wait at the end. Raises ValueError, one line.
     """
 
 def record(

@@ -21,8 +21,8 @@ class _Cut:
     packets: frozenset[int] = frozenset()
     changes: frozenset[int] = frozenset()
 
-    def __or__(self, other: "_Cut") -> "_Cut":
-        return _Cut(self.commands | other.commands, self.packets | other.packets, self.changes | other.changes)
+    def __or__(self, cut: "_Cut") -> "_Cut":
+        return _Cut(self.commands | cut.commands, self.packets | cut.packets, self.changes | cut.changes)
 
     @property
     def size(self) -> int:
