@@ -736,13 +736,18 @@ def replay(name: str, file: io.RawIOBase, release: str | None = None, stopped: C
     """
 
 def play_tree(
-    commands: str, release: str, packets: bytes, end: int, draws: tuple[int, int]
+    commands: str,
+    release: str,
+    packets: bytes,
+    changes: list[tuple[int, str]],
+    end: int,
+    draws: tuple[int, int],
 ) -> tuple[list[tuple[int, int, int, int, int]], list[tuple[int, int, int, int, int]], int]:
     """Play the tree that `commands` of `tc` make, by its own timers, up to `end` nanoseconds after it was made.
 
-    `packets` are as `validation/trees/job.py` writes them, and `draws` is the state of the random numbers. Return the
-    packets that left and those that were dropped: time, number, segment, length and codepoints of each, and how many
-    wait at the end. Raises ValueError, one line.
+    `packets` are as `validation/trees/job.py` writes them. `changes` are commands with the times at which they change
+    the tree. `draws` is the state of the random numbers. Return the packets that left and those that were dropped:
+    time, number, segment, length and codepoints of each, and how many wait at the end. Raises ValueError, one line.
     """
 
 def record(

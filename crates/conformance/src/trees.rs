@@ -13,6 +13,10 @@ use goodqueue_units::{Instant, Release, Stream};
 
 /// Linux as a process has each of its timers so late, in nanoseconds.
 const LATE: u64 = 1;
+/// A packet's sender asks to be woken so much earlier. It is woken at its time, or with a timer of Linux's in between.
+const EARLY: u64 = 2;
+/// Linux's own timer, in nanoseconds (250 Hz).
+const TICK: u64 = 4_000_000;
 
 /// What is played.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +27,8 @@ pub struct Job<'a> {
     pub release: Release,
     /// The packets in the order of their times, as `validation/trees/job.py` writes them.
     pub packets: &'a [u8],
+    /// Commands that change the tree while it runs, in the order of their times.
+    pub changes: &'a [(u64, String)],
     /// When the play ends, in nanoseconds after the tree was made. Packets come later than 0.
     pub end: u64,
     /// The state of the generator of random numbers when the first packet comes.
@@ -89,7 +95,6 @@ fn sent(at: u64, frame: &Frame) -> Sent {
 /// Fails with one line if the tree is refused or a packet is broken.
 pub fn play(job: &Job<'_>) -> Result<Played, String> {
     let args = registry::parse_tree_of(job.commands, None, job.release).map_err(|error| error.0)?;
-    let splits = splits(job.commands);
     let link = Link { rate: Rate::from_bps(10_000_000_000).ok_or("a rate above zero")?, mtu: 1514 };
     let args = args.in_release(job.release);
     let mut qdisc = AnyQdisc::<Frame>::build(&args, &link).map_err(|error| error.0)?;
@@ -100,13 +105,17 @@ pub fn play(job: &Job<'_>) -> Result<Played, String> {
             leaving.push(sent(now, &frame));
         }
     };
-    let mut coming = frame::read(job.packets).peekable();
+    let mut coming = frame::read(job.packets, job.release).peekable();
+    let mut changes = job.changes.iter().peekable();
+    let mut woken = Woken::default();
     loop {
+        let change = changes.peek().map(|(at, _)| woken.instead_of(*at));
         let next = match coming.peek() {
-            Some(Ok((at, _))) => *at,
+            Some(Ok((at, _))) => woken.instead_of(*at),
             Some(Err(why)) => return Err(why.clone()),
             None => u64::MAX,
         };
+        let next = next.min(change.unwrap_or(u64::MAX));
         let due = qdisc.next_timer().map_or(u64::MAX, Instant::as_nanos).max(dice.now);
         // What wakes the sender of a packet runs the timers that are due by then, too.
         let timer = if due == next { due } else { due.saturating_add(LATE) };
@@ -116,17 +125,39 @@ pub fn play(job: &Job<'_>) -> Result<Played, String> {
         }
         let now = Instant::from_nanos(dice.now);
         if timer <= next {
+            woken.timer = timer;
             qdisc.on_timer(now, &mut dice);
-        } else if let Some(Ok((_, frame))) = coming.next() {
-            frame.parts(splits).for_each(|part| _ = qdisc.enqueue(now, part, &mut dice));
+        } else if change == Some(next)
+            && let Some((at, command)) = changes.next()
+        {
+            // No change asks for a packet.
+            woken.sent = (*at, next);
+            qdisc.change(now, command, &mut dice).map_err(|error| error.0)?;
+            continue;
+        } else if let Some(Ok((at, frame))) = coming.next() {
+            woken.sent = (at, next);
+            qdisc.enqueue(now, frame, &mut dice);
         }
         send(dice.now, &mut qdisc, &mut dice);
     }
     Ok(Played { sent: leaving, dropped: dice.dropped, left: qdisc.backlog().packets })
 }
 
-/// Returns whether merged packets are split before the tree has them: those of `cake` are, which is at the root then.
-fn splits(commands: &str) -> bool {
-    let mut lines = commands.lines().filter(|line| line.contains(" root "));
-    lines.any(|line| line.contains(" cake") && !line.contains("no-split-gso"))
+/// When the sender of packets was woken.
+#[derive(Default)]
+struct Woken {
+    /// When a timer of a discipline fired last.
+    timer: u64,
+    /// The last packet: when it was to come, and when it came.
+    sent: (u64, u64),
+}
+
+impl Woken {
+    /// Returns when a packet comes that is to come `at` this time.
+    fn instead_of(&self, at: u64) -> u64 {
+        let tick = at / TICK * TICK + LATE;
+        let early =
+            [self.timer, tick].into_iter().filter(|other| (at.saturating_sub(EARLY)..at).contains(other));
+        if self.sent.0 == at { self.sent.1 } else { early.min().unwrap_or(at) }
+    }
 }

@@ -293,13 +293,14 @@ fn play_tree(
     commands: &str,
     release: &str,
     packets: &[u8],
+    changes: Vec<(u64, String)>,
     end: u64,
     draws: (u64, u64),
 ) -> PyResult<(Vec<(u64, u32, u32, u32, u8)>, Vec<(u64, u32, u32, u32, u8)>, u32)> {
     use goodqueue_conformance::trees::{Job, Sent, play};
     let release = Release::named(release).ok_or_else(|| PyValueError::new_err("no such release"))?;
     let draws = u128::from(draws.0) << 64 | u128::from(draws.1);
-    let played = py.detach(|| play(&Job { commands, release, packets, end, draws }));
+    let played = py.detach(|| play(&Job { commands, release, packets, changes: &changes, end, draws }));
     let played = played.map_err(PyValueError::new_err)?;
     let tuple = |Sent { at, number, segment, len, tos }| (at, number, segment, len, tos);
     let tuples = |list: Vec<Sent>| list.into_iter().map(tuple).collect();

@@ -35,6 +35,14 @@ pub trait Packet {
         len
     }
 
+    /// Returns the memory that Linux counts for the packet, of which [`Packet::len`] is `len` (`truesize`). By default
+    /// it is what the golden traces show: 256 bytes for the descriptor, and a buffer of a power of two that holds the
+    /// packet and 384 bytes of margins.
+    #[inline]
+    fn memory(&self, len: u32) -> u64 {
+        256 + (u64::from(self.buffered(len)) + 384).next_power_of_two()
+    }
+
     /// Returns the ECN codepoint.
     fn ecn(&self) -> Ecn;
 
@@ -108,6 +116,19 @@ pub trait Packet {
         None
     }
 
+    /// Whether a merged packet can be taken apart ([`Packet::part`]). Otherwise the caller has done so.
+    const SPLITS: bool = false;
+
+    /// Returns the packet `number` of those that are merged in this one. `None`: there is no such packet, or the caller
+    /// takes them apart (the default).
+    fn part(&self, number: u32) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        let _ = number;
+        None
+    }
+
     /// Returns the packet's earliest departure time (EDT), which a sender on this host set (`fq`). `None`: the packet
     /// may leave at once (the default, as for a packet that is forwarded).
     fn departure(&self) -> Option<Instant> {
@@ -117,6 +138,12 @@ pub trait Packet {
     /// Returns the socket of this host that sends the packet (`fq`). `None`: the packet is forwarded (the default).
     fn socket(&self) -> Option<Socket> {
         None
+    }
+
+    /// Returns whether the packet's memory is charged to a socket of this host (`is_skb_wmem`), as it is for all that
+    /// [`Packet::socket`] names.
+    fn is_charged(&self) -> bool {
+        self.socket().is_some()
     }
 
     /// Returns when the packet was offered to the discipline. Sojourn times are measured from here (RFC 8289, 4.2).

@@ -3,12 +3,51 @@
 use super::hash::{self, Keys};
 use goodqueue_qdisc::packet::Merged;
 use goodqueue_qdisc::{Ecn, Instant, IpHeader, Packet, TcpHeader};
+use goodqueue_units::Release;
 
 /// Bytes of Ethernet's header.
 const ETHERNET: usize = 14;
 /// Bytes in front of a packet's own first bytes: its time, its length, its mark, its priority, the length of its
 /// segments, their kind, and how many bytes follow.
 const FIELDS: usize = 24;
+
+/// The memory that Linux counts for a packet of a packet socket (`truesize`), in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    whole: u64,
+    /// That of each part except the last. The last part counts as the whole packet, whose owner it inherits
+    /// (`skb_segment`).
+    part: u64,
+}
+
+impl Memory {
+    /// A page, in which a merged packet has to fit as a whole. Otherwise its data are in pages of their own
+    /// (`packet_alloc_skb`).
+    const PAGE: u64 = 4096;
+    /// Free bytes in front (`LL_RESERVED_SPACE`).
+    const FRONT: u64 = 16;
+
+    /// Returns the memory of a packet of `bytes`, of which `headers` are headers. It is merged of parts with `size`
+    /// bytes of data each if `size` is above 0.
+    fn of(bytes: u32, headers: u32, size: u32, release: Release) -> Self {
+        let (bytes, headers, size) = (u64::from(bytes), u64::from(headers), u64::from(size));
+        let buffer = |bytes| Self::buffer(bytes, release);
+        if size == 0 || Self::FRONT + bytes < Self::PAGE {
+            Self { whole: buffer(bytes), part: buffer(headers + size) }
+        } else {
+            let pages = (bytes - headers).next_multiple_of(Self::PAGE);
+            Self { whole: buffer(headers) + pages, part: buffer(headers) + size }
+        }
+    }
+
+    /// Returns the memory of a buffer with its descriptor. It ends with what Linux notes of pages
+    /// (`skb_shared_info`). From 6.3 on small ones come from a pool of their own (`skb_small_head_cache`).
+    fn buffer(bytes: u64, release: Release) -> u64 {
+        let needed = (Self::FRONT + bytes).next_multiple_of(64) + 320;
+        let is_pooled = release > Release::Linux6_1 && needed <= 704;
+        256 + if is_pooled { 704 } else { needed.next_power_of_two() }
+    }
+}
 
 /// A packet, of which the first bytes are known.
 #[derive(Clone, Debug)]
@@ -20,6 +59,9 @@ pub(super) struct Frame {
     mark: u32,
     priority: u32,
     merged: Option<Merged>,
+    /// The memory that Linux counts.
+    memory: Memory,
+    is_charged: bool,
     header: IpHeader,
     tcp: Option<TcpHeader>,
     tos: u8,
@@ -30,7 +72,7 @@ pub(super) struct Frame {
 }
 
 /// Reads packets, each with the time at which it comes.
-pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = Result<(u64, Frame), String>> {
+pub(super) fn read(bytes: &[u8], release: Release) -> impl Iterator<Item = Result<(u64, Frame), String>> {
     let mut rest = bytes;
     (0..).map_while(move |number| {
         (!rest.is_empty()).then(|| {
@@ -40,15 +82,20 @@ pub(super) fn read(bytes: &[u8]) -> impl Iterator<Item = Result<(u64, Frame), St
             let (size, head) = (u32::from(word(20) as u16), usize::from(fields[23]));
             let (head, behind) = behind.split_at_checked(head).ok_or("a packet is cut off")?;
             rest = behind;
-            let frame =
-                Frame::new(number, head, [word(8), word(12), word(16), size]).ok_or("no packet of IP")?;
+            let frame = Frame::new(number, head, [word(8), word(12), word(16), size], release)
+                .ok_or("no packet of IP")?;
             Ok((at, frame))
         })
     })
 }
 
 impl Frame {
-    fn new(number: u32, head: &[u8], [bytes, mark, priority, size]: [u32; 4]) -> Option<Self> {
+    fn new(
+        number: u32,
+        head: &[u8],
+        [bytes, mark, priority, size]: [u32; 4],
+        release: Release,
+    ) -> Option<Self> {
         let ip = head.get(ETHERNET..)?;
         let header = IpHeader::read(ip)?;
         let keys = Keys::read(ip, &header)?;
@@ -70,26 +117,15 @@ impl Frame {
             mark,
             priority,
             merged,
+            memory: Memory::of(bytes, headers, size, release),
+            is_charged: true,
             header,
             tcp,
             tos,
             hash: keys.flow(),
             hosts: keys.hosts(),
-            digest: hash::digest(&keys),
+            digest: hash::digest(&keys, &header),
             arrival: Instant::ZERO,
-        })
-    }
-
-    /// Returns the packets that this one is once it is split, or this one.
-    pub(super) fn parts(self, is_split: bool) -> impl Iterator<Item = Self> {
-        let merged = self.merged.filter(|_| is_split);
-        let count = merged.map_or(1, |merged| merged.count);
-        (0..count).map(move |segment| match merged {
-            None => self.clone(),
-            Some(Merged { len, last, .. }) => {
-                let bytes = if segment + 1 < count { len } else { last };
-                Self { segment, bytes, merged: None, ..self.clone() }
-            }
         })
     }
 }
@@ -134,8 +170,30 @@ impl Packet for Frame {
     fn tcp(&self) -> Option<TcpHeader> {
         self.tcp
     }
+    fn memory(&self, _len: u32) -> u64 {
+        self.memory.whole
+    }
     fn merged(&self) -> Option<Merged> {
         self.merged
+    }
+    /// A packet socket is charged for the packet as a whole, and then for the last part.
+    fn is_charged(&self) -> bool {
+        self.is_charged
+    }
+    const SPLITS: bool = true;
+    fn part(&self, number: u32) -> Option<Self> {
+        let Merged { count, len, last } = self.merged.filter(|merged| number < merged.count)?;
+        let is_last = number + 1 == count;
+        let whole = if is_last { self.memory.whole } else { self.memory.part };
+        let memory = Memory { whole, ..self.memory };
+        Some(Self {
+            segment: number,
+            bytes: if is_last { last } else { len },
+            merged: None,
+            memory,
+            is_charged: is_last,
+            ..self.clone()
+        })
     }
     fn arrival(&self) -> Instant {
         self.arrival

@@ -30,6 +30,13 @@ impl Keys {
         Some(Self { is_v6: header.is_v6(), protocol, label, ports, hosts })
     }
 
+    /// Returns the keys of the packet with the headers `header` as `choke` and `cake`'s filter of ACKs see them: with
+    /// its ports, whether it has a flow label or not.
+    fn behind_label(self, header: &IpHeader) -> Self {
+        let ports = [(header.ports >> 16) as u16, header.ports as u16];
+        Self { label: 0, protocol: header.protocol, ports, ..self }
+    }
+
     /// Returns the hash of the flow. Both directions of a flow have the same one.
     pub(super) fn flow(&self) -> u32 {
         let mut keys = *self;
@@ -77,7 +84,8 @@ impl Keys {
 
 /// Returns a number of what `choke` compares of two packets. Of addresses of IPv6 it is the source's first half alone
 /// (`make_flow_keys_digest`).
-pub(super) fn digest(keys: &Keys) -> u64 {
+pub(super) fn digest(keys: &Keys, header: &IpHeader) -> u64 {
+    let keys = keys.behind_label(header);
     let hosts = if keys.is_v6 { &keys.hosts[0][..8] } else { &[keys.hosts[0], keys.hosts[1]].concat()[..] };
     let mut hasher = SipHasher24::new_with_keys(0, 0);
     (keys.is_v6, keys.protocol, keys.ports, hosts).hash(&mut hasher);

@@ -71,7 +71,7 @@ impl List {
 pub(crate) struct Totals {
     /// Packets and bytes.
     pub(crate) backlog: Backlog,
-    /// Bytes of memory, see [`memory_of`].
+    /// Bytes of memory, see [`Packet::memory`].
     pub(crate) memory: u64,
     /// Whether packets of this host's own sockets count no memory: their sockets count them.
     spares_own: bool,
@@ -81,7 +81,7 @@ impl Totals {
     /// Returns the memory that `packet` of `len` bytes counts.
     #[inline]
     fn weight<P: Packet>(&self, packet: &P, len: u32) -> u64 {
-        if self.spares_own && packet.socket().is_some() { 0 } else { memory_of(packet.buffered(len)) }
+        if self.spares_own && packet.is_charged() { 0 } else { packet.memory(len) }
     }
 
     /// Adds a packet of `len` bytes, which begins to wait. The caller has asked the packet for its length, which is a
@@ -100,13 +100,6 @@ impl Totals {
         self.backlog.bytes -= u64::from(len);
         self.memory -= self.weight(packet, len);
     }
-}
-
-/// Returns the memory that Linux counts for a packet, as the golden traces show it: 256 bytes for the descriptor, and
-/// a buffer of a power of two that holds the packet and 384 bytes of margins.
-#[inline]
-pub(crate) fn memory_of(len: u32) -> u64 {
-    256 + (u64::from(len) + 384).next_power_of_two()
 }
 
 /// Flow queues in buckets, served in rounds.

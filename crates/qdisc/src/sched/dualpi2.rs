@@ -38,7 +38,6 @@ use crate::kept::Look;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Probe, Qdisc};
-use crate::sched::drr::memory_of;
 use crate::signal::{Drop, Owner};
 use goodqueue_units::{Duration, Instant, Release};
 use linux::Linux;
@@ -77,6 +76,8 @@ pub struct DualPi2<P> {
     mtu: u64,
     /// The bits of a codepoint of which the L4S queue wants one.
     ecn_mask: u8,
+    /// Whether merged packets are taken apart.
+    splits: bool,
     timer: Periodic,
 }
 
@@ -109,6 +110,7 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
                 Some(L4s::Ect0) => 2,
                 _ => 1,
             },
+            splits: params::splits(args),
             timer: Periodic::new(control.tupdate, control.tupdate),
         })
     }
@@ -128,7 +130,8 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
         }
         self.queues.share_as(&fresh.queues);
         (self.limit, self.memory_limit, self.mtu) = (fresh.limit, fresh.memory_limit, fresh.mtu);
-        (self.ecn_mask, self.timer) = (fresh.ecn_mask, fresh.timer.going_on_from(self.timer));
+        (self.ecn_mask, self.splits) = (fresh.ecn_mask, fresh.splits);
+        self.timer = fresh.timer.going_on_from(self.timer);
         while let Some(why) = self.excess()
             && let Some(packet) = self.look().take().or_else(|| {
                 let turn = self.turn(now)?;
@@ -147,24 +150,14 @@ impl<P: Packet> Discipline<P> for DualPi2<P> {
 
 impl<P: Packet> Qdisc<P> for DualPi2<P> {
     #[inline]
-    fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
-        packet.set_arrival(now);
-        if let Some(why) = self.overfull(&packet) {
-            owner.dropped(packet, why);
-            return Enqueued::Dropped;
+    fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
+        if P::SPLITS
+            && self.splits
+            && let Some(merged) = packet.merged()
+        {
+            return self.enqueue_parts(now, &packet, merged.count, owner);
         }
-        let side = self.side(&packet);
-        let mut steps = false;
-        if let Law::Linux(law) = &mut self.law {
-            let bytes = self.queues.bytes();
-            if law.drop_early && law.condemns(&mut packet, side, bytes, owner) {
-                owner.dropped(packet, Drop::Early);
-                return Enqueued::Success; // or the sender's host would see it as its own congestion
-            }
-            steps = self.queues.low.len() >= law.min_qlen_step;
-        }
-        self.queues.push(packet, side, steps);
-        Enqueued::Success
+        self.admit(now, packet, owner)
     }
 
     #[inline]
@@ -233,6 +226,36 @@ impl<P: Packet> Qdisc<P> for DualPi2<P> {
 }
 
 impl<P: Packet> DualPi2<P> {
+    /// Takes `packet` into its queue.
+    #[inline]
+    fn admit<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
+        packet.set_arrival(now);
+        if let Some(why) = self.overfull(&packet) {
+            owner.dropped(packet, why);
+            return Enqueued::Dropped;
+        }
+        let side = self.side(&packet);
+        let mut steps = false;
+        if let Law::Linux(law) = &mut self.law {
+            let bytes = self.queues.bytes();
+            if law.drop_early && law.condemns(&mut packet, side, bytes, owner) {
+                owner.dropped(packet, Drop::Early);
+                return Enqueued::Success; // or the sender's host would see it as its own congestion
+            }
+            steps = self.queues.low.len() >= law.min_qlen_step;
+        }
+        self.queues.push(packet, side, steps);
+        Enqueued::Success
+    }
+
+    /// Takes each part of a merged packet (`split_gso`).
+    #[cold]
+    fn enqueue_parts<O: Owner<P>>(&mut self, now: Instant, whole: &P, count: u32, owner: &mut O) -> Enqueued {
+        let parts = (0..count).filter_map(|number| whole.part(number));
+        let taken = parts.fold(false, |any, part| (self.admit(now, part, owner) == Enqueued::Success) | any);
+        if taken { Enqueued::Success } else { Enqueued::Dropped }
+    }
+
     /// Returns why packets must be dropped after a change. `None`: none must.
     fn excess(&self) -> Option<Drop> {
         let memory = match self.law {
@@ -252,7 +275,7 @@ impl<P: Packet> DualPi2<P> {
             return Some(Drop::Overlimit);
         }
         match self.law {
-            Law::Linux(_) if self.queues.memory + memory_of(packet.buffered(len)) > self.memory_limit => {
+            Law::Linux(_) if self.queues.memory + packet.memory(len) > self.memory_limit => {
                 Some(Drop::Memory)
             }
             Law::Rfc9332(_) if self.queues.bytes() + self.mtu.max(len.into()) > self.memory_limit => {

@@ -12,7 +12,7 @@
 //!   the last part, counted in jiffies as in PIE: 15 ms are 20. Flows that the update would not change, which are
 //!   most, are skipped.
 
-use super::drr::{Drr, Flow, memory_of};
+use super::drr::{Drr, Flow};
 use super::fq_codel::{FLOWS, LIMIT, MEMORY_LIMIT, QUANTUM};
 use crate::aqm::jiffies::{self, JIFFY};
 use crate::aqm::mark;
@@ -186,7 +186,7 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
             self.stats.overlimit += 1;
             return self.refuse(packet, Drop::Overlimit, owner);
         }
-        let over = totals.memory > self.settings.memory_limit + memory_of(packet.buffered(packet.len()));
+        let over = totals.memory > self.settings.memory_limit + packet.memory(packet.len());
         self.stats.overmemory += u64::from(over);
         if vars.drop_early(&self.settings.params, queue.bytes(), packet.len(), || owner.random_u64()) {
             let may_mark = self.settings.ecn && vars.control.prob <= self.settings.mark_up_to;

@@ -13,15 +13,15 @@
 //! With `redflowlimit` each slot also runs RED: see `red`.
 //!
 //! Hashes are perturbed with two keys of 64 bits. They are drawn at the first packet and then every `perturb`
-//! seconds, when all packets are distributed anew. The use of the keys follows the golden traces, because the
-//! kernel's own hash sees addresses that a [`Packet`] does not have.
+//! seconds, when all packets are distributed anew. The timer wheel rounds these up: `perturb 1` is 1.024 s. The use of
+//! the keys follows the golden traces, because the kernel's own hash sees addresses that a [`Packet`] does not have.
 
 mod params;
 mod red;
 
 use super::lengths::{Lengths, Slot};
 use super::slab::{Chain, NIL, Slab};
-use crate::aqm::Periodic;
+use crate::aqm::{Periodic, jiffies};
 use crate::discipline::Discipline;
 use crate::kept::Look;
 use crate::packet::Packet;
@@ -69,7 +69,8 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
         }
         let red = SlotRed::build(args, flows as usize)?;
         let (slots, lengths) = Lengths::of(flows as usize, depth as usize);
-        let period = Duration::from_secs(args.get(&PERTURB).into());
+        let perturb = Duration::from_secs(args.get(&PERTURB).into());
+        let period = jiffies::timer(perturb);
         Ok(Self {
             packets: Slab::default(),
             slots,
@@ -83,7 +84,7 @@ impl<P: Packet> Discipline<P> for Sfq<P> {
             headdrop: args.get(&HEADDROP),
             red,
             keys: None,
-            timer: (period > Duration::ZERO).then(|| Periodic::new(period, period)),
+            timer: (perturb > Duration::ZERO).then(|| Periodic::new(period, period)),
             kept: None,
         })
     }

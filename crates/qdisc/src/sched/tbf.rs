@@ -182,6 +182,15 @@ impl<P: Packet> Tbf<P> {
         Ok(())
     }
 
+    /// Offers each part of a merged packet that is longer than a bucket (`tbf_segment`).
+    #[cold]
+    fn enqueue_parts<O: Owner<P>>(&mut self, now: Instant, whole: &P, count: u32, owner: &mut O) -> Enqueued {
+        let parts = (0..count).filter_map(|number| whole.part(number));
+        let taken =
+            parts.fold(false, |any, part| (self.child.enqueue(now, part, owner) == Enqueued::Success) | any);
+        if taken { Enqueued::Success } else { Enqueued::Dropped }
+    }
+
     /// Returns the length of the packet that would leave next.
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<u32> {
         if self.tells_idle && matches!(self.child.look(), Look::Shown(None)) {
@@ -202,6 +211,12 @@ impl<P: Packet> Qdisc<P> for Tbf<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         if u64::from(packet.len()) <= self.longest {
             return self.child.enqueue(now, packet, owner);
+        }
+        if P::SPLITS
+            && let Some(merged) = packet.merged()
+            && u64::from(merged.len) <= self.longest
+        {
+            return self.enqueue_parts(now, &packet, merged.count, owner);
         }
         packet.set_arrival(now);
         owner.dropped(packet, Drop::Overlimit);

@@ -128,7 +128,9 @@ impl<P: Packet> Leaf<P> {
                 Enqueued::Dropped
             }
         };
-        if answer == Enqueued::Success { Offered::Queued } else { Offered::Refused(answer) }
+        // `netem` reports a lost packet as taken, but the class above has not had it (`__NET_XMIT_BYPASS`).
+        let waits = answer == Enqueued::Success && self.backlog().packets > 0;
+        if waits { Offered::Queued } else { Offered::Refused(answer) }
     }
 
     /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from threading import Event
 from typing import Any
 
+from goodqueue.running import Progress
 from goodqueue.show.answer import Answer, Code, Findings, Part
 from goodqueue.show.table import Column, Table
 from goodqueue.validation.trees import comparing, shrinking
@@ -18,11 +19,9 @@ _SHOWN = 20
 """The most trees that are listed."""
 
 
-def of(compared: Compared, shrinks: bool = False) -> Answer:
-    """Return the answer. Its status is 1 if a tree differs."""
+def of(compared: Compared, small: list[tuple[Job, Verdict]]) -> Answer:
+    """Return the answer, with the trees that were made small. Its status is 1 if a tree differs."""
     faults = [(job, verdict) for job, verdict in compared.trees if verdict.is_fault]
-    differing = compared.of(comparing.DIFFERS)[:_SHRUNK] if shrinks else []
-    small = [shrinking.shrink(job, compared.release, Event()) for job, _ in differing]
     result = _as_json(compared, faults, small)
     return Answer(
         f"Trees beside Linux {compared.release}",
@@ -31,6 +30,13 @@ def of(compared: Compared, shrinks: bool = False) -> Answer:
         compared,
         status=int(bool(faults)),
     )
+
+
+def shrunk(compared: Compared, progress: Progress, stop: Event) -> list[tuple[Job, Verdict]]:
+    """Return the first trees that differ, made small. Raises UserError, StoppedError."""
+    return [
+        shrinking.shrink(job, compared.release, progress, stop) for job, _ in compared.of(comparing.DIFFERS)[:_SHRUNK]
+    ]
 
 
 def _as_json(compared: Compared, faults: list[tuple[Job, Verdict]], small: list[tuple[Job, Verdict]]) -> dict[str, Any]:
@@ -70,7 +76,7 @@ def disciplines(job: Job) -> set[str]:
 
 def _described(job: Job, verdict: Verdict) -> dict[str, Any]:
     about = {"number": job.number, "kind": verdict.kind, "alike": verdict.events, "text": verdict.text}
-    return about | {"commands": list(job.commands)}
+    return about | {"commands": list(job.commands), "changes": [list(change) for change in job.changes]}
 
 
 def _packets(job: Job) -> dict[str, Any]:
@@ -103,4 +109,5 @@ def _parts(
         yield f"Tree {job.number}: {verdict.kind}, after {verdict.events} packets alike. {verdict.text}"
     for job, verdict in small:
         yield f"Tree {job.number}, made small: {len(job.packets)} packets. {verdict.text}"
-        yield Code("\n".join(f"tc {command}" for command in job.commands))
+        changes = [f"tc {command}  # at {at} ns" for at, command in job.changes]
+        yield Code("\n".join([*(f"tc {command}" for command in job.commands), *changes]))

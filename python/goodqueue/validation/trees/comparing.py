@@ -35,7 +35,10 @@ def compare(job: Job, answer: Answer, release: str) -> Verdict:
     commands = "\n".join(f"tc {command}" for command in job.commands)
     draws = job.draws >> 64, job.draws & 0xFFFF_FFFF_FFFF_FFFF
     try:
-        sent, dropped, left = _goodqueue.play_tree(commands, release, packets_of(job, answer.moved), job.end_ns, draws)
+        changes = [(at, f"tc {command}") for at, command in job.changes]
+        sent, dropped, left = _goodqueue.play_tree(
+            commands, release, packets_of(job, answer.moved), changes, job.end_ns, draws
+        )
     except ValueError as error:
         return Verdict(BOTH if refused else HERE, text=str(error))
     if refused:

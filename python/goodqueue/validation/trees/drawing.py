@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from goodqueue.validation.trees import classes, traffic
+from goodqueue.validation.trees import changes, classes, traffic
 from goodqueue.validation.trees.filters import Filters
 from goodqueue.validation.trees.job import Flow, Job
 from goodqueue.validation.trees.leaves import leaf, rate
@@ -17,20 +17,21 @@ def draw(seed: int, number: int, release: str) -> Job:
     merged = r.random() < 0.12
     flows = traffic.flows(r, r.choice((1, 3, 6, 10, 16)), merged)
     bps = 10 ** r.uniform(5.7, 8.7)
-    tree = Tree(r, release, flows, merged)
+    tree = Tree(r, release, flows)
     tree.root(bps)
     count = r.randint(LEAST_PACKETS, MOST_PACKETS)
     load = r.choice((0.6, 0.9, 1.2, 1.5, 2.5))
     packets = traffic.packets(r, flows, count, bps * load, tree.priorities, merged)
-    return Job(seed, number, tuple(tree.commands), tuple(packets))
+    changed = changes.draw(r, tree.commands, packets, bps) if r.random() < 0.2 else ()
+    return Job(seed, number, tuple(tree.commands), tuple(packets), changes=changed)
 
 
 class Tree:
     """The commands of a tree."""
 
-    def __init__(self, r: random.Random, release: str, flows: Sequence[Flow], merged: bool) -> None:
+    def __init__(self, r: random.Random, release: str, flows: Sequence[Flow]) -> None:
         """Begin a tree without any command."""
-        self.r, self.release, self.flows, self.merged = r, release, flows, merged
+        self.r, self.release, self.flows = r, release, flows
         self.commands: list[str] = []
         self.priorities: dict[int, int] = {}
         """Flows whose packets ask for a class by their priority."""
@@ -57,13 +58,9 @@ class Tree:
         self.commands.append(f"class add dev eth0 parent {handle} classid {handle}1 htb rate {rate(r, bps)}{burst}")
         place = f"parent {handle}1"
         if r.random() < 0.15:
-            self.qdisc(place, leaf(r, self.release, bps, self._unknown()))
+            self.qdisc(place, leaf(r, self.release, bps))
         else:
             self.scheduler(r.choice(classes.KINDS), place, self.flows, r.randint(0, 4), bps)
-
-    def _unknown(self) -> tuple[str, ...]:
-        """Return the leaves that would split a merged packet: the simulator's packets are split before they come."""
-        return ("cake", "tbf", "netem", "dualpi2") if self.merged else ()
 
     def _line(self, name: str, bps: float) -> str:
         from goodqueue.validation.trees.leaves import LEAVES
@@ -95,7 +92,7 @@ class Tree:
         if depth > 0 and r.random() < 0.4:
             self.scheduler(r.choice(classes.KINDS), place, flows or self.flows[:1], depth - 1, bps)
         elif r.random() < 0.75:
-            self.qdisc(place, leaf(r, self.release, bps, self._unknown()))
+            self.qdisc(place, leaf(r, self.release, bps))
 
     def _sort(self, drawn: "classes.Drawn", flows: Sequence[Flow]) -> None:
         """Give flows classes: by filters of the qdisc and of inner classes, by their priority, or not at all."""

@@ -128,22 +128,48 @@ def frame(head: bytes, length: int, size: int, kind: int) -> bytes:
     return struct.pack("<BBHHHH", 1, kind, header, size, at, 16) + whole
 
 
-def send(packets: list[tuple[int, int, int, int, int, int, bytes]], start_ns: int) -> list[tuple[int, int]]:
-    """Send each packet at its time behind ``start_ns``.
+class Tc:
+    """A `tc` that waits for commands. It has done all that takes time with the first ones: later ones take none."""
+
+    def __init__(self) -> None:
+        """Start it."""
+        pipe = subprocess.PIPE
+        self._run = subprocess.Popen(
+            [_TC, "-force", "-batch", "-"], stdin=pipe, stdout=pipe, stderr=pipe, text=True, bufsize=0
+        )
+
+    def tell(self, command: str) -> None:
+        """Give it commands, each on a line."""
+        self._run.stdin.write(command)  # type: ignore[union-attr]
+        self._run.stdin.flush()  # type: ignore[union-attr]
+
+    def end(self) -> str:
+        """End it, and return what it complained of."""
+        return self._run.communicate()[1]
+
+
+def send(
+    packets: list[tuple[int, int, int, int, int, int, bytes]],
+    start_ns: int,
+    tc: Tc,
+    changes: list[tuple[int, str]],
+) -> list[tuple[int, int]]:
+    """Send each packet at its time behind ``start_ns``, and tell `tc` each change at its time.
 
     Return the numbers of those that came later, with their times. A call that fails, as the qdisc drops its packet,
     takes Linux as a process some nanoseconds, and the next packet may be due by then.
     """
     senders, now, moved = Senders(), 0, []
     ready = [
-        (when, senders.of(mark, priority, size > 0).send, frame(head, length, size, kind))
-        for when, length, mark, priority, size, kind, head in packets
+        (when, number, senders.of(mark, priority, size > 0).send, frame(head, length, size, kind))
+        for number, (when, length, mark, priority, size, kind, head) in enumerate(packets)
     ]
-    for number, (when, give, whole) in enumerate(ready):
+    ready += [(when, -1, tc.tell, command) for when, command in changes]  # type: ignore[misc]
+    for when, number, give, whole in sorted(ready, key=lambda each: each[0]):
         if when - _LATE_NS > now:
             nap(start_ns + when - _LATE_NS)
             now = when
-        elif when != now:
+        elif when != now and number >= 0:
             moved.append((number, now))
         try:
             give(whole)
@@ -162,19 +188,28 @@ def carry_out(job: dict[str, object], packets: list[tuple[int, int, int, int, in
     begin = now + (_FIRST_NS - now) % _ROUND_NS
     nap(begin)
     draw(job)
-    said = subprocess.run([_TC, "-force", "-batch", "-"], input=batch, capture_output=True, text=True, check=False)
-    made = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
-    offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - made - 1
+    tc, changes = Tc(), [(int(at), f"{command}\n") for at, command in job["changes"]]  # type: ignore[attr-defined]
+    tc.tell(batch)
+    if changes:
+        made = begin
+        nap(begin + LONGEST_NS)
+    else:
+        said = tc.end()
+        made = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    clock = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+    offset = time.clock_gettime_ns(time.CLOCK_REALTIME) - clock - 1
     ring.take(0)
-    moved = send(packets, begin)
+    moved = send(packets, begin, tc, changes)
     nap(begin + int(job["end"]))  # type: ignore[call-overload]
     ended = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
     sent = ring.take(offset + begin)
+    if changes:
+        said = tc.end()
     counters = subprocess.run([_TC, "-s", "qdisc", "show", "dev", DEVICE], capture_output=True, text=True, check=False)
     subprocess.run([_TC, "qdisc", "del", "dev", DEVICE, "root"], capture_output=True, check=False)
     ring.take(0)
     answer = {
-        "said": said.stderr,
+        "said": said,
         "moved": moved,
         "made_ns": made - begin,
         "ended_ns": ended - begin,

@@ -1,10 +1,16 @@
 """What ``goodqueue validate trees`` asks."""
 
+from typing import TYPE_CHECKING
+
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import whole
 from goodqueue.errors import UserError
+
+if TYPE_CHECKING:
+    from goodqueue.running import Progress
+    from goodqueue.show.answer import Answer
 
 
 @question
@@ -48,9 +54,9 @@ class Trees(Question):
             raise UserError(self.verb, f"Linux as a process: {lacking}")
         store = keeping.folder(self.store)
         stop = Event()
-        return Work(
-            f"{self.trees} trees of seed {self.seed}",
-            lambda progress, _: answer.of(
-                running.carry_out(self.trees, self.seed, self.kernel, store, progress, stop), self.shrink
-            ),
-        )
+
+        def carry_out(progress: "Progress", _: object) -> "Answer":
+            compared = running.carry_out(self.trees, self.seed, self.kernel, store, progress, stop)
+            return answer.of(compared, answer.shrunk(compared, progress, stop) if self.shrink else [])
+
+        return Work(f"{self.trees} trees of seed {self.seed}", carry_out)

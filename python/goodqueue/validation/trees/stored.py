@@ -19,6 +19,7 @@ def written(release: str, jobs: Sequence[Job], answers: Sequence[Answer]) -> byt
             "number": job.number,
             "commands": job.commands,
             "drain_ns": job.drain_ns,
+            "changes": job.changes,
             "packets": base64.b64encode(packets_of(job)).decode(),
         }
         for job in jobs
@@ -37,6 +38,7 @@ def read(content: bytes) -> tuple[str, list[tuple[Job, Answer]]]:
             tuple(tree["commands"]),
             tuple(_packets(base64.b64decode(tree["packets"]))),
             tree["drain_ns"],
+            tuple((at, command) for at, command in tree.get("changes", [])),
         )
         for tree in data["trees"]
     ]

@@ -19,7 +19,8 @@
 //!
 //! It differs from Linux in these points:
 //!
-//! - the caller cuts merged packets (`split-gso`), and offers each piece as a packet of its own;
+//! - `split-gso` takes packets apart that say what they are merged of ([`Packet::part`]). Of others the caller offers
+//!   each piece as a packet of its own;
 //! - `nat` asks the packet, not a table of connections;
 //! - a sum of length and overhead below zero counts as zero;
 //! - a change leaves tins and isolation as they are.
@@ -37,7 +38,6 @@ mod sparse;
 mod tin;
 mod turns;
 
-use super::drr::memory_of;
 use super::slab::Slab;
 use crate::discipline::Discipline;
 use crate::kept::Look;
@@ -52,7 +52,9 @@ use diffserv::Plan;
 use goodqueue_units::Instant;
 use hash::{Hashes, Isolation};
 use heap::Longest;
-use params::{ACK_FILTER, AUTORATE, AckFilter, DIRECTION, Direction, FWMARK, ISOLATION, Memory, NAT, WASH};
+use params::{
+    ACK_FILTER, AUTORATE, AckFilter, DIRECTION, Direction, FWMARK, GSO, Gso, ISOLATION, Memory, NAT, WASH,
+};
 pub use params::{memory_limit, times};
 use shaper::{Framing, Shaper};
 use tin::{QUEUES, Tin};
@@ -85,6 +87,8 @@ pub struct Cake<P> {
     /// Whether drops are charged, too.
     ingress: bool,
     wash: bool,
+    /// Whether merged packets are taken apart.
+    splits: bool,
     nat: bool,
     /// The bits of a firewall mark that number a tin; 0: no bits.
     fwmark: u32,
@@ -118,6 +122,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             wake: None,
             ingress: args.get(&DIRECTION) == Direction::Ingress,
             wash: args.get(&WASH),
+            splits: args.get(&GSO) == Gso::Split,
             nat: args.get(&NAT),
             fwmark: args.get(&FWMARK).unwrap_or(0),
             ack_filter: args.get(&ACK_FILTER),
@@ -147,6 +152,7 @@ impl<P: Packet> Discipline<P> for Cake<P> {
         }
         (self.framing, self.ingress, self.wash) = (fresh.framing, fresh.ingress, fresh.wash);
         (self.nat, self.fwmark, self.ack_filter) = (fresh.nat, fresh.fwmark, fresh.ack_filter);
+        self.splits = fresh.splits;
         while self.memory > self.memory_limit {
             self.overflow(now, owner);
         }
@@ -268,9 +274,18 @@ impl<P: Packet> Cake<P> {
             }
         }
         let before = self.backlog.bytes;
-        self.push(tin_index, flow_index, packet);
-        if self.ack_filter != AckFilter::Off {
-            self.thin_acks(now, tin_index, flow_index, owner);
+        if P::SPLITS
+            && self.splits
+            && let Some(merged) = packet.merged()
+        {
+            // All parts wait before the limit and the heap see the first of them.
+            let parts = (0..merged.count).filter_map(|number| packet.part(number));
+            parts.for_each(|part| self.push(tin_index, flow_index, part));
+        } else {
+            self.push(tin_index, flow_index, packet);
+            if self.ack_filter != AckFilter::Off {
+                self.thin_acks(now, tin_index, flow_index, owner);
+            }
         }
         self.longest.grew(heap::key(tin_index, flow_index), &self.tins);
         self.follow_arrivals(now, self.backlog.bytes as i64 - before as i64);
@@ -346,7 +361,7 @@ impl<P: Packet> Cake<P> {
         let len = packet.len();
         let tin = &mut self.tins[tin];
         let flow = &mut tin.flows[usize::from(flow)];
-        self.memory += memory_of(packet.buffered(len));
+        self.memory += packet.memory(len);
         self.packets.push(&mut flow.queue, packet);
         flow.bytes += len;
         tin.bytes += u64::from(len);
@@ -371,7 +386,7 @@ impl<P: Packet> Cake<P> {
         tin.flows[usize::from(flow)].bytes -= len;
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(len);
-        self.memory -= memory_of(packet.buffered(len));
+        self.memory -= packet.memory(len);
     }
 
     /// Drops the oldest packet of the longest queue, and returns that queue's key.

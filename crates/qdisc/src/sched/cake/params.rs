@@ -74,7 +74,7 @@ words! {
         Careful = "ack-filter",
         Aggressive = "ack-filter-aggressive",
     }
-    enum Gso { Split = "split-gso", Whole = "no-split-gso" }
+    pub(super) enum Gso { Split = "split-gso", Whole = "no-split-gso" }
     pub(super) enum Base { Raw = "raw" }
     pub(super) enum Direction { Egress = "egress", Ingress = "ingress" }
 }
@@ -109,7 +109,7 @@ pub(super) const ACK_FILTER: Param<AckFilter> = Param::word(
     "drop ACKs that a later ACK in the queue makes superfluous: the second and later ones, or all",
     "no-ack-filter",
 );
-const GSO: Param<Gso> = Param::word(
+pub(super) const GSO: Param<Gso> = Param::word(
     "gso",
     "whether packets that a card has merged (`gro`) are cut before they are queued",
     "split-gso",

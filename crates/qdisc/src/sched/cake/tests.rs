@@ -326,7 +326,7 @@ fn an_estimated_rate_outlives_a_change() {
 /// Memory exactly at the limit must hold, on arrival and at a change. One byte less must cost a packet.
 #[test]
 fn memory_up_to_the_limit_may_be_used() {
-    let two = 2 * memory_of(1514);
+    let two = 2 * packet(0).memory(1514);
     for (limit, kept) in [(two, 2), (two - 1, 1)] {
         let (mut qdisc, mut owner) = (cake(&std::format!("memlimit {limit}")), Noted::default());
         (0..2).for_each(|id| _ = qdisc.enqueue(Instant::ZERO, packet(id), &mut owner));

@@ -113,9 +113,7 @@ const CLASSIC_PROTECTION: Param<f64> = Param::percent(
 .by_variant([10.0, 6.25])
 .source("tc-dualpi2(8); RFC 9332, 4.2.2: 1/16");
 const SPLIT_GSO: Param<Option<bool>> =
-    Param::flag("split_gso", "split large packets on arrival: no effect, because there are none here")
-        .unset()
-        .source(MAN);
+    Param::flag("split_gso", "split merged packets on arrival, which is the default").unset().source(MAN);
 pub(super) const MIN_TH: Param<Option<Duration>> =
     Param::time("min_th", "time in the L4S queue from which the ramp rises from 0")
         .by_variant([None, Some(us(800))])
@@ -158,6 +156,11 @@ pub(super) fn refuse_of_the_other_variant(args: &Args) -> Result<(), Error> {
         Some(name) => Err(Error(format!("dualpi2 {name}: has a meaning only with variant {home}"))),
         None => Ok(()),
     }
+}
+
+/// Returns whether merged packets are taken apart on arrival.
+pub(super) fn splits(args: &Args) -> bool {
+    args.get(&SPLIT_GSO) != Some(false)
 }
 
 pub(super) fn is_rfc9332(args: &Args) -> bool {

@@ -4,7 +4,6 @@ use crate::fifo::Fifo;
 use crate::kept::Kept;
 use crate::packet::Packet;
 use crate::qdisc::{Measure, Moment, Probe, Raw};
-use crate::sched::drr::memory_of;
 use alloc::collections::VecDeque;
 use goodqueue_units::{Duration, Instant};
 
@@ -35,7 +34,7 @@ pub(super) struct Queues<P> {
     steps: VecDeque<bool>,
     /// The packet that was taken out for a shaper. In Linux it counts for the whole, and in neither queue.
     pub(super) kept: Kept<P>,
-    /// Bytes of memory, see [`memory_of`].
+    /// Bytes of memory, see [`Packet::memory`].
     pub(super) memory: u64,
     credit: i64,
     /// The first credit: a full frame's worth for L4S, if its weight is the larger.
@@ -94,7 +93,7 @@ impl<P: Packet> Queues<P> {
     }
 
     pub(super) fn push(&mut self, packet: P, side: Side, steps: bool) {
-        self.memory += memory_of(packet.buffered(packet.len()));
+        self.memory += packet.memory(packet.len());
         match side {
             Side::Low => {
                 self.low.push(packet);
@@ -110,7 +109,7 @@ impl<P: Packet> Queues<P> {
             Side::Low => (self.low.pop()?, self.steps.pop_front().unwrap_or(false)),
             Side::Classic => (self.classic.pop()?, false),
         };
-        self.memory -= memory_of(packet.buffered(packet.len()));
+        self.memory -= packet.memory(packet.len());
         Some((packet, steps))
     }
 

@@ -74,8 +74,10 @@ fn there_are_no_more_slots_than_packets() {
 fn new_keys_keep_every_packet_and_the_order_of_a_flow() {
     let (mut sfq, mut owner) = (sfq("perturb 10"), Noted::default());
     offer(&mut sfq, &mut owner, 1000, [0, 100, 1, 200, 101, 2]);
-    assert_eq!(sfq.next_timer(), Some(Instant::ZERO + Duration::from_secs(10)));
-    sfq.on_timer(Instant::ZERO + Duration::from_secs(10), &mut owner);
+    // 10 s are 2500 jiffies, which the timer wheel rounds up to a multiple of 64 (golden/sfq has 1.024 s for 1 s).
+    let due = Instant::ZERO + Duration::from_millis(10_240);
+    assert_eq!(sfq.next_timer(), Some(due));
+    sfq.on_timer(due, &mut owner);
     assert_eq!(sfq.backlog(), Backlog { packets: 6, bytes: 6000 });
     let mut left = drain(&mut sfq, &mut owner);
     left.sort_by_key(|id| id / 100); // stable
