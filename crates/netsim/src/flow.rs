@@ -234,13 +234,16 @@ fn sysctls(scenario: &Scenario) -> PerFlow<PerSide<Sysctls>> {
     scenario.traffic.iter().flat_map(of_traffic).collect()
 }
 
-/// Returns `config` with the buffers that `linux` says. A receive buffer without limit has `large` bytes.
+/// Returns `config` with the buffers that `linux` says. A buffer without limit has `large` bytes, and a sender's grows to
+/// that with its congestion window.
 fn with_buffers(config: Config, linux: &Linux, large: u32) -> Config {
     let rmem = linux.tcp_rmem.map(|memory| memory.or(Buffer::rmem(config.stack)));
     Config {
         receive_window: rmem.map_or(large, |rmem| rmem.most) / 2,
         first_receive_buffer: rmem.map(|rmem| rmem.first),
-        send_buffer: linux.tcp_wmem.map(|memory| memory.or(Buffer::WMEM)),
+        send_buffer: Some(
+            linux.tcp_wmem.map_or(Buffer { most: large, ..Buffer::WMEM }, |memory| memory.or(Buffer::WMEM)),
+        ),
         ..config
     }
 }

@@ -53,6 +53,8 @@ pub(crate) struct DelayedAck {
     ato: Duration,
     /// When the delayed ACK is due, or [`Instant::MAX`].
     deadline: Instant,
+    /// When the timer fires that was set last for a delayed ACK, or [`Instant::MAX`]. An ACK does not stop it.
+    timer: Instant,
     last_data: Instant,
     /// When the ACKs held back are due, or [`Instant::MAX`].
     held_until: Instant,
@@ -97,6 +99,7 @@ impl DelayedAck {
             ato: Duration::ZERO,
             last_data: Instant::ZERO,
             deadline: Instant::MAX,
+            timer: Instant::MAX,
             held_until: Instant::MAX,
         }
     }
@@ -242,6 +245,7 @@ impl DelayedAck {
             return;
         }
         self.deadline = self.deadline.min(now + ato);
+        self.timer = self.deadline;
     }
 
     #[cold]
@@ -262,6 +266,12 @@ impl DelayedAck {
         if self.held_until == Instant::MAX {
             let rtt = srtt.map_or(segment.rtt, |srtt| srtt.min(segment.rtt));
             self.held_until = now + HELD_FOR.min(rtt * u64::from(rtt_percent) / 100) + slack;
+            // An ACK does not stop the timer of the delayed ACK before it, and what is held leaves when that timer fires
+            // (`tcp_delack_timer_handler`).
+            let timer = wheel::first_tick(self.stack.era().timers.jiffy, self.timer);
+            if timer > now {
+                self.held_until = self.held_until.min(timer);
+            }
         }
     }
 

@@ -99,14 +99,11 @@ impl ReceiveWindow {
 
     /// Prepares for a peer that opens: its SYN has come, and the SYN-ACK is next.
     ///
-    /// Linux then knows that timestamps are agreed, and offers whole segments without them. Yet it subtracts the
-    /// timestamps from what a segment brings only after it has set up its buffer (Linux 6.1: `tcp_openreq_init_rwin`;
-    /// `tcp_rcv_state_process`, after `tcp_init_transfer`).
+    /// Linux then knows that timestamps are agreed, and offers whole segments without them. Linux 6.1.192,
+    /// 6.12 and 7.3 know that too when they set up the buffer (`tcp_rcv_state_process`, before `tcp_init_transfer`).
     pub(crate) fn accept(&mut self) {
         if is_by_growth(self.stack.era().receiver.rcv_space_adjust) {
-            let with_options = self.mss + OPTIONS;
             self.offered = whole(u16::MAX.into(), self.mss).min(self.allowed);
-            self.per_round = FIRST_SEGMENTS * with_options;
         }
     }
 
@@ -179,9 +176,19 @@ impl ReceiveWindow {
         wanted > 0 && wanted >= 2 * left && 2 * left <= self.allowed
     }
 
-    /// Grows the window by one arrival of `len` bytes, and returns whether it grew. `held` bytes are in the buffer.
+    /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `held` bytes are in the buffer
+    /// beside it. The application has not read it yet, so its own memory is no room (`tcp_grow_window`, after
+    /// `tcp_queue_rcv`).
     #[inline]
     pub(crate) fn grow(&mut self, held: u32, len: u16) -> bool {
+        let memory = self.stack.era().sending.packet_memory;
+        let own = (memory + u32::from(len)) * u32::from(self.share) / WHOLE;
+        self.grow_in(held + own, len)
+    }
+
+    /// Does the same where `held` counts all bytes that are in the buffer.
+    #[inline]
+    fn grow_in(&mut self, held: u32, len: u16) -> bool {
         let room = self.allowed.saturating_sub(held);
         let grows = self.offered < room;
         if grows {
@@ -195,11 +202,12 @@ impl ReceiveWindow {
         self.stack.era().receiver.ack_before_read
     }
 
-    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `span` is from
-    /// the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
+    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `held` counts the
+    /// segment itself only if it joined another: otherwise Linux charges its memory later (`tcp_data_queue_ofo`). `span`
+    /// is from the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
     pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16, span: u32) -> bool {
         let receiver = &self.stack.era().receiver;
-        let grows = receiver.grow_window_ofo && self.grow(held, len);
+        let grows = receiver.grow_window_ofo && self.grow_in(held, len);
         if receiver.rcv_space_adjust == RcvSpaceAdjust::WithHoles && self.rtt_x8 > 0 {
             let more = self.without_growth(u64::from(self.per_round));
             self.allow(more + u64::from(span));

@@ -16,7 +16,7 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+use record::{AMBIGUOUS, FIN, FIRST, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
 pub(crate) use record::{Chunk, Delivery, Resend};
 
 const FIRST_CAPACITY: usize = 16;
@@ -31,6 +31,8 @@ pub(crate) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     resent_out: u32,
+    /// Packets for segmentation offload that hold these segments.
+    packets: u32,
     mss: u32,
     /// The delivery-rate estimator, if the configuration or the congestion control asks for it.
     rate: Option<Box<RateEstimator>>,
@@ -69,6 +71,7 @@ impl Scoreboard {
             sacked_out: 0,
             lost_out: 0,
             resent_out: 0,
+            packets: 0,
             mss: u32::from(mss),
             scan: 0,
             next_lost: 0,
@@ -133,6 +136,27 @@ impl Scoreboard {
         (self.tail - self.head) as u32
     }
 
+    /// Returns how many packets for segmentation offload hold the segments in flight.
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Begins a packet at segment `number`, if it is in flight and is amid one.
+    fn begin_packet(&mut self, number: u64) {
+        if number < self.tail && !self.at(number).has(FIRST) {
+            self.at_mut(number).flags |= FIRST;
+            self.packets += 1;
+        }
+    }
+
+    /// Joins the packet that begins at segment `number`, if one does, to the one before it.
+    fn join_packet(&mut self, number: u64) {
+        if self.at(number).has(FIRST) {
+            self.at_mut(number).flags &= !FIRST;
+            self.packets -= 1;
+        }
+    }
+
     #[inline]
     pub(crate) fn sacked_out(&self) -> u32 {
         self.sacked_out
@@ -171,15 +195,18 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them.
+    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them. `is_first`: it begins a
+    /// packet.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags) -> Chunk {
+    pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags, is_first: bool) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.nxt;
         self.nxt += u32::from(len);
         let flags = if ends == Flags::NONE { 0 } else { self.note_end(ends) };
+        let flags = flags | if is_first { FIRST } else { 0 };
+        self.packets += u32::from(is_first);
         let record = Record { sent_at: now, end: self.nxt, len, flags };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
@@ -224,8 +251,9 @@ impl Scoreboard {
         self.lost_out != self.resent_out
     }
 
-    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost.
-    pub(crate) fn resend(&mut self, now: Instant) -> Option<Resend> {
+    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost. It leaves the rest of
+    /// its packet behind, unless that is lost too and `together` says that it may leave now.
+    pub(crate) fn resend(&mut self, now: Instant, together: bool) -> Option<Resend> {
         if !self.has_lost() {
             return None;
         }
@@ -243,10 +271,23 @@ impl Scoreboard {
         record.sent_at = now;
         let chunk = record.chunk();
         self.resent_out += 1;
+        if !self.is_with_last_resent(number, now) {
+            self.begin_packet(number);
+        }
+        if !together || number + 1 == self.tail || self.at(number + 1).flags & (LOST | RESENT) != LOST {
+            self.begin_packet(number + 1);
+        }
         self.resent.push_back(Resent { number, sent_at: now, next_new: self.tail });
         self.next_lost = number + 1;
         self.rate_resent(now, number);
-        Some(Resend { chunk, is_first: number == self.head, is_again })
+        let is_last = number + 1 == self.tail || self.at(number + 1).has(FIRST);
+        let ends_packet = is_last && !self.at(number).has(FIRST);
+        Some(Resend { chunk, is_first: number == self.head, is_again, ends_packet })
+    }
+
+    /// Returns whether the segment before `number` left again at the same time.
+    fn is_with_last_resent(&self, number: u64, now: Instant) -> bool {
+        number > self.head && self.at(number - 1).has(RESENT) && self.at(number - 1).sent_at == now
     }
 
     #[cold]
@@ -264,6 +305,7 @@ impl Scoreboard {
             record.start() == seq && !record.has(TOUCHED)
         };
         if is_last {
+            self.join_packet(self.tail - 1);
             (self.tail, self.nxt) = (self.tail - 1, seq);
             self.scan = self.scan.min(self.tail);
         }
@@ -291,7 +333,8 @@ impl Scoreboard {
         let contiguous = (self.head + 1..self.tail).all(|n| self.at(n - 1).end == self.at(n).start());
         let waiting_below = (self.head..self.next_lost.clamp(self.head, self.tail))
             .any(|n| self.at(n).flags & (LOST | RESENT) == LOST);
-        (count(SACKED), count(LOST), count(RESENT)) == (self.sacked_out, self.lost_out, self.resent_out)
+        (count(SACKED), count(LOST), count(RESENT), count(FIRST))
+            == (self.sacked_out, self.lost_out, self.resent_out, self.packets)
             && contiguous
             && !waiting_below
     }

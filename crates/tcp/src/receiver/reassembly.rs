@@ -38,10 +38,12 @@ impl Receiver {
             self.fin = Some(end - 1);
         }
         if start > self.nxt {
-            self.hold(SackBlock { start, end });
+            let before = self.waiting();
+            let is_apart = self.hold(SackBlock { start, end });
+            let held = if is_apart { before } else { self.waiting() };
             let last = self.ranges.back().map_or(end, |range| range.end);
             let span = last.since(self.nxt);
-            if self.window.grow_over_hole(self.waiting(), segment.payload_len, span) {
+            if self.window.grow_over_hole(held, segment.payload_len, span) {
                 self.delack.on_growth();
             }
             self.answer(now, rtt);
@@ -126,8 +128,8 @@ impl Receiver {
     }
 
     /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
-    /// blocks.
-    fn hold(&mut self, mut new: SackBlock) {
+    /// blocks. Returns whether it touches none.
+    fn hold(&mut self, mut new: SackBlock) -> bool {
         let first = self.ranges.partition_point(|range| range.end < new.start);
         let mut joined = 0;
         self.held += new.end.since(new.start);
@@ -156,6 +158,7 @@ impl Receiver {
         self.sack.copy_within(..2, 1);
         self.sack[0] = new;
         self.sack_len = (self.sack_len + 1).min(3);
+        joined == 0
     }
 
     /// Removes the SACK blocks for which `gone(block, nxt)` returns true.

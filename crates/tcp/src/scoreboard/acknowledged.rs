@@ -1,7 +1,7 @@
 //! What a cumulative ACK does to the scoreboard: it removes segments, and notes when the delivered ones were sent.
 
 use super::Scoreboard;
-use super::record::{AMBIGUOUS, Delivery, FIN, LOST, RESENT, Record, SACKED, TOUCHED};
+use super::record::{AMBIGUOUS, Delivery, FIN, FIRST, LOST, RESENT, Record, SACKED, TOUCHED};
 use crate::SeqNumber;
 use crate::segment::timestamp;
 use goodqueue_units::Instant;
@@ -17,12 +17,14 @@ impl Scoreboard {
     ) -> Option<(u32, Instant, Instant)> {
         let mut number = self.head;
         let first = self.at(number).sent_at;
+        let mut packets = 0;
         let last = loop {
             let record = self.at(number);
             number += 1;
             if record.has(TOUCHED) {
                 return None;
             }
+            packets += u32::from(record.flags / FIRST);
             if record.end == ack {
                 break record.sent_at;
             }
@@ -32,6 +34,8 @@ impl Scoreboard {
         };
         let segments = (number - self.head) as u32;
         (self.head, self.una) = (number, ack);
+        self.packets -= packets;
+        self.begin_packet(number);
         self.scan = self.scan.max(number);
         self.deliver(&Record { sent_at: last, end: ack, len: 0, flags: 0 }, now);
         Some((segments, first, last))
@@ -65,8 +69,10 @@ impl Scoreboard {
                 self.note_plain(plain.take(), delivery);
                 self.acknowledge_touched(delivery);
             }
+            self.packets -= u32::from(flags & FIRST != 0);
             self.head += 1;
         }
+        self.begin_packet(self.head);
         self.una = ack;
         self.scan = self.scan.max(self.head);
         self.note_plain(plain, delivery);

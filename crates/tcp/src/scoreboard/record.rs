@@ -13,6 +13,9 @@ pub(super) const AMBIGUOUS: u8 = 8;
 pub(super) const FIN: u8 = 16;
 /// Ends the data that the application wrote.
 pub(super) const PUSH: u8 = 32;
+/// Begins a packet for segmentation offload: what was sent together, less what was acknowledged, and split or joined by
+/// SACKs and retransmissions as in Linux's queue.
+pub(super) const FIRST: u8 = 64;
 /// Any mark of an event. Without one, the segment was sent once, and no ACK or loss detection has marked it.
 pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
 
@@ -64,6 +67,8 @@ pub(crate) struct Resend {
     pub(crate) is_first: bool,
     /// It was sent more than once before.
     pub(crate) is_again: bool,
+    /// It is the last of several segments that leave again as one packet.
+    pub(crate) ends_packet: bool,
 }
 
 /// The deliveries of one ACK.

@@ -74,6 +74,21 @@ impl Scoreboard {
         low
     }
 
+    /// Makes segment `number`, which is SACKed now, a packet with the SACKed segments beside it, and splits it off from
+    /// the others (Linux `tcp_shift_skb_data`).
+    fn join_neighbours(&mut self, number: u64) {
+        if number > self.head && self.at(number - 1).has(SACKED) {
+            self.join_packet(number);
+        } else {
+            self.begin_packet(number);
+        }
+        if number + 1 < self.tail && self.at(number + 1).has(SACKED) {
+            self.join_packet(number + 1);
+        } else {
+            self.begin_packet(number + 1);
+        }
+    }
+
     fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
         let record = self.at_mut(number);
         if record.has(SACKED) {
@@ -82,6 +97,7 @@ impl Scoreboard {
         let before = *record;
         record.flags = (record.flags | SACKED) & !(LOST | RESENT);
         self.sacked_out += 1;
+        self.join_neighbours(number);
         delivery.segments += 1;
         self.highest_sacked = self.highest_sacked.later(before.start());
         if let Some(rate) = &mut self.rate {

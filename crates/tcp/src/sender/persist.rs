@@ -23,6 +23,7 @@ impl Sender {
             || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
         {
             (self.peer_window, self.window_seq) = (window, segment.seq);
+            self.offload.widest = self.offload.widest.max(window);
             if u32::from(self.mss) < self.board.mss().min(window) {
                 self.fit_segments();
             }
@@ -86,15 +87,21 @@ impl Sender {
         if due == Due::WindowProbe {
             // RFC 9293, 3.8.6.1: as much data as fits, however little (3.8.6.2.1). If none fits, an empty segment from
             // before the window, which the peer must answer.
-            let len = self.unsent.min(self.mss.into()).min(self.room().into()) as u16;
+            self.load();
+            let len = self.offload.head.bytes.min(self.mss.into()).min(self.room()) as u16;
             if len > 0 {
-                return Some((self.send_len(now, len), Flags::NONE, true));
+                let chunk = self.send_len(now, len);
+                self.on_packet();
+                return Some((chunk, Flags::NONE, true));
             }
             let seq = self.board.una() - 1;
             return Some((Chunk { seq, len: 0, ends: Flags::NONE }, Flags::NONE, false));
         }
         let (chunk, resent) = match self.send_new(now) {
-            Some(chunk) => (chunk, false),
+            Some(chunk) => {
+                self.on_packet();
+                (chunk, false)
+            }
             None => {
                 let leaves = self.leave(now);
                 (self.board.probe(leaves)?, true)
