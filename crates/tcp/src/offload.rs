@@ -44,8 +44,6 @@ pub(crate) struct Offload {
     pub(crate) sure: u16,
     /// What the application waits for.
     pub(crate) app: App,
-    /// The application waits no longer, and writes when all that may leave has left.
-    pub(crate) is_writeable: bool,
     /// Only one packet may leave, even if it could be longer later, or it has left.
     pub(crate) once: Once,
 }
@@ -67,7 +65,6 @@ impl Offload {
             left: 0,
             sure: 0,
             app: App::Idle,
-            is_writeable: false,
             once: Once::No,
         }
     }

@@ -224,7 +224,7 @@ impl Sender {
     /// Lets the application write when the sender is asked for segments next, unless it waits for room.
     fn wake_application(&mut self) {
         (self.held_back, self.is_dormant) = (false, false);
-        if self.offload.app == App::Idle {
+        if self.offload.app == App::Idle && self.queue.beyond() > 0 {
             self.offload.app = App::Writes;
         }
     }

@@ -67,7 +67,7 @@ fn an_ambiguous_delivery_gives_no_sample_and_a_too_fast_one_no_order() {
 fn segments_of_unequal_size_are_found_and_a_partial_ack_trims() {
     let mut b = Scoreboard::new(SeqNumber(u32::MAX - 150), 100);
     for len in [100, 10, 1, 50, 100] {
-        b.send(at(0), len, Flags::NONE);
+        b.send(at(0), len, Flags::NONE, true);
     }
     let start = SeqNumber(u32::MAX - 150);
     let mut d = Delivery::new(at(100), RTT);
@@ -85,7 +85,7 @@ fn segments_of_unequal_size_are_found_and_a_partial_ack_trims() {
 fn of_a_trimmed_segment_the_rest_is_sent_again() {
     for (ends, numbers) in [(Flags::NONE, 100), (Flags::FIN, 101)] {
         let mut b = Scoreboard::new(SeqNumber(0), 100);
-        b.send(at(0), 100, ends);
+        b.send(at(0), 100, ends, true);
         let mut d = Delivery::new(at(100), RTT);
         b.acknowledge(SeqNumber(40), &mut d);
         assert_eq!((d.segments, b.una(), b.nxt()), (0, SeqNumber(40), SeqNumber(numbers)));
@@ -95,7 +95,8 @@ fn of_a_trimmed_segment_the_rest_is_sent_again() {
             Some(Resend {
                 chunk: Chunk { seq: SeqNumber(40), len: 60, ends },
                 is_first: true,
-                is_again: false
+                is_again: false,
+                ends_packet: false,
             })
         );
     }
@@ -106,7 +107,7 @@ fn the_ring_grows_and_keeps_its_order() {
     let mut b = board(10);
     ack(&mut b, 100, 7, &[]);
     for n in 10..1000 {
-        b.send(at(n), 100, Flags::NONE);
+        b.send(at(n), 100, Flags::NONE, true);
     }
     assert!(b.is_consistent());
     assert_eq!(b.packets_out(), 993);

@@ -97,8 +97,8 @@ impl Sender {
     /// Takes note that the present packet is over.
     #[inline]
     pub(super) fn on_packet(&mut self) {
-        if self.offload.app == App::Waits && self.application_may_write() {
-            self.offload.is_writeable |= self.check_space();
+        if self.offload.app == App::Waits && self.board.in_flight() < self.window.cwnd {
+            self.expand_buffer();
         }
     }
 
@@ -121,12 +121,21 @@ impl Sender {
         Held { una, nxt, packets: self.board.packets(), unsent: self.unsent, mss: self.mss.into() }
     }
 
+    /// Makes the buffer hold more congestion windows. Returns whether it grew.
+    #[cold]
+    fn expand_buffer(&mut self) -> bool {
+        let grows = self.queue.expand(self.window.cwnd.max(self.recovery.rack.degree() + 1));
+        if grows {
+            self.offload.wake = self.board.una(); // what is free is more than was reckoned with
+        }
+        grows
+    }
+
     /// Looks for room in the buffer of an application that waits. The buffer grows if the congestion window has room
     /// (Linux `tcp_check_space`). Returns whether the application may write.
     #[cold]
     fn check_space(&mut self) -> bool {
-        let grows = self.board.in_flight() < self.window.cwnd
-            && self.queue.expand(self.window.cwnd.max(self.recovery.rack.degree() + 1));
+        let grows = self.board.in_flight() < self.window.cwnd && self.expand_buffer();
         if !grows && self.board.una() < self.offload.wake && self.board.sacked_out() == 0 {
             return false;
         }
@@ -140,8 +149,7 @@ impl Sender {
     pub(super) fn let_write(&mut self) -> bool {
         self.offload.once = Once::No;
         if self.offload.app == App::Waits {
-            let wakes = core::mem::take(&mut self.offload.is_writeable);
-            if !wakes && !self.queue.tries_again() && !self.check_space() {
+            if !self.queue.tries_again() && !self.check_space() {
                 return false;
             }
             self.offload.app = App::Writes;
