@@ -178,11 +178,12 @@ impl ReceiveWindow {
 
     /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `held` bytes are in the buffer
     /// beside it. The application has not read it yet, so its own memory is no room (`tcp_grow_window`, after
-    /// `tcp_queue_rcv`).
+    /// `tcp_queue_rcv`). Old stacks could hand it over at once.
     #[inline]
     pub(crate) fn grow(&mut self, held: u32, len: u16) -> bool {
-        let memory = self.stack.era().sending.packet_memory;
-        let own = (memory + u32::from(len)) * u32::from(self.share) / WHOLE;
+        let era = self.stack.era();
+        let memory = (era.sending.packet_memory + u32::from(len)) * u32::from(self.share) / WHOLE;
+        let own = if is_by_growth(era.receiver.rcv_space_adjust) { memory } else { 0 };
         self.grow_in(held + own, len)
     }
 
