@@ -112,7 +112,7 @@ pub struct Config {
     pub receive_window: u32,
     /// First receive buffer in bytes of memory: the second number of `tcp_rmem`. `None`: as the stack has it.
     pub first_receive_buffer: Option<u32>,
-    /// The sender's buffer (`tcp_wmem`). `None`: it never limits the sender.
+    /// The sender's buffer (`tcp_wmem`). `None`: it grows with the congestion window, without a limit.
     pub send_buffer: Option<Buffer>,
     /// Sequence number of the SYN. It is fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,
