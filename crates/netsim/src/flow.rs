@@ -234,8 +234,8 @@ fn sysctls(scenario: &Scenario) -> PerFlow<PerSide<Sysctls>> {
     scenario.traffic.iter().flat_map(of_traffic).collect()
 }
 
-/// Returns `config` with the buffers that `linux` says. A buffer without limit has `large` bytes, and a sender's grows to
-/// that with its congestion window.
+/// Returns `config` with the buffers that `linux` says. A buffer without limit has `large` bytes, and a sender's grows
+/// to that with its congestion window.
 fn with_buffers(config: Config, linux: &Linux, large: u32) -> Config {
     let rmem = linux.tcp_rmem.map(|memory| memory.or(Buffer::rmem(config.stack)));
     Config {

@@ -266,8 +266,8 @@ impl DelayedAck {
         if self.held_until == Instant::MAX {
             let rtt = srtt.map_or(segment.rtt, |srtt| srtt.min(segment.rtt));
             self.held_until = now + HELD_FOR.min(rtt * u64::from(rtt_percent) / 100) + slack;
-            // An ACK does not stop the timer of the delayed ACK before it, and what is held leaves when that timer fires
-            // (`tcp_delack_timer_handler`).
+            // An ACK does not stop the timer of the delayed ACK before it, and what is held leaves when that timer
+            // fires (`tcp_delack_timer_handler`).
             let timer = wheel::first_tick(self.stack.era().timers.jiffy, self.timer);
             if timer > now {
                 self.held_until = self.held_until.min(timer);

@@ -152,9 +152,9 @@ pub(crate) enum Deferred {
 }
 
 impl Next {
-    /// Returns whether the packet waits for the next ACK, and why (`tcp_tso_should_defer`). The oldest segment in flight
-    /// was sent `since_oldest` ago: its ACK is due when that is an SRTT. `exceeds(segments)` says whether a packet may
-    /// have more segments.
+    /// Returns whether the packet waits for the next ACK, and why (`tcp_tso_should_defer`). The oldest segment in
+    /// flight was sent `since_oldest` ago: its ACK is due when that is an SRTT. `exceeds(segments)` says whether a
+    /// packet may have more segments.
     pub(crate) fn defers(
         &self,
         since_oldest: Duration,
@@ -250,8 +250,8 @@ mod tests {
         (1..=segments).filter(|&n| offload.on_sent(n < segments, n % 45 == 0, stack, packet)).collect()
     }
 
-    /// Returns why the next packet waits, which has `bytes` in the socket. A segment has 1448 bytes, the window is of 10
-    /// and has room for `room`, and the next ACK is due now, if the oldest segment left `oldest` ms ago.
+    /// Returns why the next packet waits, which has `bytes` in the socket. A segment has 1448 bytes, the window is of
+    /// 10 and has room for `room`, and the next ACK is due now, if the oldest segment left `oldest` ms ago.
     fn waits(bytes: u32, is_last: bool, room: u32, peer_room: u32, oldest: u64) -> Option<Deferred> {
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };
         let (room, peer_room) = (room * 1448, peer_room * 1448);
@@ -268,8 +268,8 @@ mod tests {
         assert_eq!(pushed(Stack::Linux3_10, 10, 5, 5), []);
     }
 
-    /// A segment that the window has room for waits, if the packet may have two and the next ACK is at most 1 ms away. A
-    /// third of the window, rounded up, does not wait. What the peer's window holds back waits too.
+    /// A segment that the window has room for waits, if the packet may have two and the next ACK is at most 1 ms away.
+    /// A third of the window, rounded up, does not wait. What the peer's window holds back waits too.
     #[test]
     fn a_segment_too_few_for_a_packet_waits_for_the_next_ack() {
         let by_window = Some(Deferred::ByWindow);

@@ -176,8 +176,8 @@ impl ReceiveWindow {
         wanted > 0 && wanted >= 2 * left && 2 * left <= self.allowed
     }
 
-    /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `held` bytes are in the buffer
-    /// beside it. The application has not read it yet, so its own memory is no room (`tcp_grow_window`, after
+    /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `held` bytes are in the
+    /// buffer beside it. The application has not read it yet, so its own memory is no room (`tcp_grow_window`, after
     /// `tcp_queue_rcv`). Old stacks could hand it over at once.
     #[inline]
     pub(crate) fn grow(&mut self, held: u32, len: u16) -> bool {
@@ -203,9 +203,9 @@ impl ReceiveWindow {
         self.stack.era().receiver.ack_before_read
     }
 
-    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `held` counts the
-    /// segment itself only if it joined another: otherwise Linux charges its memory later (`tcp_data_queue_ofo`). `span`
-    /// is from the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
+    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `held` counts
+    /// the segment itself only if it joined another: otherwise Linux charges its memory later (`tcp_data_queue_ofo`).
+    /// `span` is from the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
     pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16, span: u32) -> bool {
         let receiver = &self.stack.era().receiver;
         let grows = receiver.grow_window_ofo && self.grow_in(held, len);

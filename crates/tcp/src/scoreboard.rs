@@ -195,8 +195,8 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them. `is_first`: it begins a
-    /// packet.
+    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them. `is_first`: it begins
+    /// a packet.
     #[inline]
     pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags, is_first: bool) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
@@ -251,8 +251,8 @@ impl Scoreboard {
         self.lost_out != self.resent_out
     }
 
-    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost. It leaves the rest of
-    /// its packet behind, unless that is lost too and `together` says that it may leave now.
+    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost. It leaves the rest
+    /// of its packet behind, unless that is lost too and `together` says that it may leave now.
     pub(crate) fn resend(&mut self, now: Instant, together: bool) -> Option<Resend> {
         if !self.has_lost() {
             return None;

@@ -2,11 +2,12 @@
 //!
 //! Data waits in packets for segmentation offload, each of which has as many full segments as 64 KiB or half of the
 //! peer's window hold. A packet that leaves in parts becomes several packets. Linux counts the memory of all of them:
-//! their payload, and a fixed amount for each packet. The application hands over at most 256 KiB at a time, as the hosts
-//! of the kernel engine do. Linux takes them packet by packet until the memory reaches the size of the buffer, which the
-//! last packet may exceed. Then the application waits until a third of the buffer is free (`sk_stream_is_writeable`).
-//! While it waits, the buffer grows to hold two congestion windows of segments that each take memory of their own, or
-//! three for a model-based congestion control (`tcp_sndbuf_expand`). The last number of `tcp_wmem` is its limit.
+//! their payload, and a fixed amount for each packet. The application hands over at most 256 KiB at a time, as the
+//! hosts of the kernel engine do. Linux takes them packet by packet until the memory reaches the size of the buffer,
+//! which the last packet may exceed. Then the application waits until a third of the buffer is free
+//! (`sk_stream_is_writeable`). While it waits, the buffer grows to hold two congestion windows of segments that each
+//! take memory of their own, or three for a model-based congestion control (`tcp_sndbuf_expand`). The last number of
+//! `tcp_wmem` is its limit.
 //!
 //! A packet is marked with PSH if it ends what was handed over, or if half of the peer's window was written since the
 //! last mark (`forced_push`). The last segment of a marked packet carries PSH.
@@ -221,8 +222,8 @@ impl WriteQueue {
         grows
     }
 
-    /// Returns whether a third of the buffer is free, so that an application that waits may write. If not, it returns too
-    /// an ACK before which the answer stays the same, because packets have a full segment at least.
+    /// Returns whether a third of the buffer is free, so that an application that waits may write. If not, it returns
+    /// too an ACK before which the answer stays the same, because packets have a full segment at least.
     pub(crate) fn is_writeable(&self, held: &Held) -> (bool, SeqNumber) {
         let memory = self.memory(held);
         let is_writeable = self.size.saturating_sub(memory) >= memory / 2 && memory < self.size;
@@ -236,8 +237,8 @@ impl WriteQueue {
         self.call.is_none()
     }
 
-    /// Lets the application write one packet more, behind `head` or into it. `widest` is the widest window that the peer
-    /// has offered.
+    /// Lets the application write one packet more, behind `head` or into it. `widest` is the widest window that the
+    /// peer has offered.
     pub(crate) fn step(&mut self, held: &Held, head: &mut Unsent, widest: u32) -> Step {
         if self.beyond == 0 {
             return Step { bytes: 0, app: App::Idle, push: Push::Nothing };
@@ -393,9 +394,9 @@ mod tests {
         assert_eq!(marked, [false, false, false, false, true]);
     }
 
-    /// Three packets have 99 408 bytes of memory. In a buffer of 100 windows' segments, 870 400 bytes, the application
-    /// writes on at once. Without that it waits until two thirds of 87 040 bytes, 58 026, are in use: when 31 856 bytes
-    /// in eleven packets and 22 behind them are acknowledged, the rest has 46 568 + 1280 · n bytes.
+    /// Of 87 040 bytes 58 026 may be in use when the application writes on. 40 segments in 9 packets and one unsent are
+    /// 70 720 bytes, 34 in 6 and one are 58 192, and 32 in 5 and one are 54 016. A buffer for a window of 100 segments,
+    /// 870 400 bytes, has room for all.
     #[test]
     fn the_application_waits_until_a_third_is_free() {
         let (mut queue, held, ..) = full(&config(Cc::Reno, 4 << 20), 65_160);
@@ -407,9 +408,7 @@ mod tests {
             packets,
             ..held
         };
-        // 26 · 1448 + 2 · 10 · … : 40 segments of 66 in 9 packets and one unsent: 57 920 + 12 800 bytes.
         assert_eq!(queue.is_writeable(&later(26, 9)).0, false);
-        // 34 segments in 6 and one: 49 232 + 8960 = 58 192; one packet of two less: 54 016.
         assert_eq!([queue.is_writeable(&later(32, 6)).0, queue.is_writeable(&later(34, 5)).0], [false, true]);
         assert!(queue.expand(100) && !queue.expand(100));
         assert!(queue.is_writeable(&later(0, 22)).0);

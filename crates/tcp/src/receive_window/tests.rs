@@ -93,10 +93,10 @@ fn the_buffer_holds_whole_segments() {
     assert_eq!(w.offered, 67_140);
 }
 
-/// Seen on Linux 6.1.192, on the passive side: 65 535 bytes are 45 whole segments of 1448, and a segment of 1448 is kept
-/// back: 65 536 − 1448 = 64 088. 11 segments in the round trip after the handshake, 15 928 bytes, are a tenth more than
-/// 10: 2 · 15 928 + 16 · 1448 = 55 024, plus a fifth of it, are 66 028, or 45 segments; 45 · 1492 = 67 140. With a round
-/// trip that began with the SYN it would be no growth: only one segment comes in the rest of that round trip.
+/// Seen on Linux 6.1.192, on the passive side: 65 535 bytes are 45 whole segments of 1448, and a segment of 1448 is
+/// kept back: 65 536 − 1448 = 64 088. 11 segments in the round trip after the handshake, 15 928 bytes, are a tenth more
+/// than 10: 2 · 15 928 + 16 · 1448 = 55 024, plus a fifth of it, are 66 028, or 45 segments; 45 · 1492 = 67 140. With a
+/// round trip that began with the SYN it would be no growth: only one segment comes in the rest of that round trip.
 ///
 /// A segment in order takes up (1280 + 1448) / 2 bytes until it is read, so the window stays 1364 bytes below. One that
 /// is out of order is charged later, and the window grows once more. Guards against an ACK too few after a loss: such a

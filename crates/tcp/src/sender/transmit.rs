@@ -306,8 +306,9 @@ impl Sender {
         chunk
     }
 
-    /// Returns the flags of the last segment of a packet in the socket, of `len` bytes: PSH if the packet is marked so, and
-    /// FIN if the application has closed. A stack that is not Linux's says PSH at the end of all data (RFC 9293, 3.9.1.2).
+    /// Returns the flags of the last segment of a packet in the socket, of `len` bytes: PSH if the packet is marked so,
+    /// and FIN if the application has closed. A stack that is not Linux's says PSH at the end of all data (RFC 9293,
+    /// 3.9.1.2).
     #[cold]
     fn end_of_packet(&mut self, len: u16) -> Flags {
         let is_last = self.unsent == 0;
