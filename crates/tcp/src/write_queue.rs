@@ -408,7 +408,7 @@ mod tests {
             packets,
             ..held
         };
-        assert_eq!(queue.is_writeable(&later(26, 9)).0, false);
+        assert!(!queue.is_writeable(&later(26, 9)).0);
         assert_eq!([queue.is_writeable(&later(32, 6)).0, queue.is_writeable(&later(34, 5)).0], [false, true]);
         assert!(queue.expand(100) && !queue.expand(100));
         assert!(queue.is_writeable(&later(0, 22)).0);
