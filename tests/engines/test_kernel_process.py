@@ -236,30 +236,34 @@ def test_a_stopped_build_ends_its_compilers(system: image.Image, makes: Any, tmp
 # --- its files -------------------------------------------------------------------------------------------------------
 
 
-def test_the_first_file_system_has_bytecode_and_nothing_needless(system: image.Image, tmp_path: Path) -> None:
+def test_the_root_has_bytecode_and_nothing_needless(system: image.Image, tmp_path: Path) -> None:
     image_root = tmp_path / "image"
     for name in ("usr/lib/modules/6.1/veth.ko", "usr/lib/python3.13/pyroute2/iproute.pyc", "usr/lib/python3.13/os.pyc"):
         (image_root / name).parent.mkdir(parents=True, exist_ok=True)
         (image_root / name).write_text(name)
     (image_root / "bin").symlink_to("usr/bin")
     system.initramfs.write_bytes(b"".join(cpio.tree(image_root)) + cpio.trailer())
-    with process_files.opened(system, never()) as file:
-        cpio.unpack(file.read(), tmp_path / "root")
-    names = {path.relative_to(tmp_path / "root").as_posix() for path in (tmp_path / "root").rglob("*.*")}
-    assert {"lab/guest.pyc", "usr/lib/python3.13/os.pyc", "lab/goodqueue/engines/kernel/lab/run.pyc"} <= names
-    assert not [name for name in names if "veth" in name or "pyroute2" in name or name.endswith(".py")]
-    assert os.access(tmp_path / "root/init", os.X_OK)
-    assert (tmp_path / "root/bin").readlink() == Path("usr/bin")
+    with process_files.root(system, never()) as root:
+        names = {path.relative_to(root).as_posix() for path in root.rglob("*.*")}
+        assert {"lab/first.pyc", "usr/lib/python3.13/os.pyc", "lab/goodqueue/engines/kernel/lab/run.pyc"} <= names
+        assert not [name for name in names if "veth" in name or "pyroute2" in name or name.endswith(".py")]
+        assert (root / process_files.FIRST[1:]).exists()
+        assert all((root / name).is_dir() for name in ("proc", "sys", "dev", "host", "out"))
+        assert (root / "bin").readlink() == Path("usr/bin")
 
 
-def test_a_run_keeps_the_first_file_system_that_another_version_replaces(
+def test_another_version_keeps_the_root_of_a_run_and_removes_one_that_nobody_uses(
     system: image.Image, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with process_files.opened(system, never()) as mine:
-        monkeypatch.setattr(process_files.making, "laboratory", lambda: "another")
-        process_files.opened(system, never()).close()
-        assert len(list(system.folder.rglob("first-*"))) == 1
-        assert Path(f"/proc/self/fd/{mine.fileno()}").read_bytes().startswith(b"070701")
+    roots = []
+    with process_files.root(system, never()) as mine:
+        for version in ("another", "a third"):
+            monkeypatch.setattr(process_files.making, "laboratory", lambda version=version: version)
+            with process_files.root(system, never()) as root:
+                roots.append(root)
+        assert (mine / process_files.FIRST[1:]).exists()
+    assert not roots[0].exists()
+    assert roots[1].exists()
 
 
 # --- the run ---------------------------------------------------------------------------------------------------------
@@ -279,10 +283,11 @@ def test_no_word_of_the_command_line_tells_where_or_when_it_runs(system: image.I
         with folders.private(tmp_path) as folder:
             process.run(system, linux, plan(), folder, lambda _: None, never())
         lines.append((tmp_path / "words").read_text())
-        assert {"plan.json", "results", "initramfs.cpio"} <= set((tmp_path / "files").read_text().split())
+        assert {"plan.json", "results", "root"} <= set((tmp_path / "files").read_text().split())
     assert lines[0] == lines[1]
     assert str(tmp_path) not in lines[0]
     assert f"SEED={machine.seed(plan())}\n" in lines[0]
+    assert "rootflags=/root\n" in lines[0]
     fixed = int((tmp_path / "personality").read_text(), 16) & 0x0040000
     assert fixed, "the host draws addresses, and with them the size of Linux's memory"
 

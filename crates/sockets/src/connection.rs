@@ -3,6 +3,7 @@
 use crate::net::Net;
 use crate::options::{self, Info};
 use goodqueue_hosts::direction::Side;
+use rustix::event::epoll::EventFlags;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
@@ -103,14 +104,22 @@ impl End {
         self.is_shut && self.is_peer_finished
     }
 
-    /// Counts and discards what has arrived. Returns whether anything has, or the other end has closed.
-    pub(crate) fn take(&mut self, net: &mut Net) -> bool {
+    /// Counts and discards what has arrived, if `flags` tell of any. Returns whether they do, or the other end has
+    /// closed.
+    ///
+    /// Who reads less than there is room for has read all (epoll(7)). Only an end may be left, of which `flags` tell.
+    pub(crate) fn take(&mut self, flags: EventFlags, net: &mut Net) -> bool {
         let before = (self.delivered, self.is_peer_finished);
-        while let Some(socket) = self.socket.as_ref().filter(|_| !self.is_peer_finished) {
+        let is_ending = flags.intersects(EventFlags::RDHUP | EventFlags::HUP | EventFlags::ERR);
+        let mut is_left = is_ending || flags.contains(EventFlags::IN);
+        while let Some(socket) = self.socket.as_ref().filter(|_| is_left && !self.is_peer_finished) {
             // With MSG_TRUNC the kernel drops the bytes instead of copying them (tcp(7)).
             match recv(socket, net.buffer.as_mut_slice(), RecvFlags::TRUNC) {
                 Ok((_, 0)) => self.is_peer_finished = true,
-                Ok((_, count)) => self.delivered += count as u64,
+                Ok((_, count)) => {
+                    self.delivered += count as u64;
+                    is_left = is_ending || count == net.buffer.len();
+                }
                 Err(Errno::INTR) => {}
                 Err(Errno::AGAIN) => break,
                 Err(_) => self.is_peer_finished = true, // a reset: nothing more will come

@@ -11,6 +11,7 @@ use goodqueue_hosts::traffic::kind::Kind;
 use goodqueue_netsim::Program;
 use goodqueue_netsim::record::AppRecord;
 use goodqueue_units::{Instant, Stream as Random};
+use rustix::event::epoll::EventFlags;
 use rustix::net::sockopt;
 use serde_json::{Value, json};
 use std::io;
@@ -91,8 +92,8 @@ impl Flow {
         self.served(net)
     }
 
-    /// Handles `ready`, a socket that has more to read or more room to write.
-    pub(crate) fn ready(&mut self, ready: Ready, net: &mut Net) -> Result<(), String> {
+    /// Handles `ready`, a socket that has more to read or more room to write, as `flags` tell.
+    pub(crate) fn ready(&mut self, ready: Ready, flags: EventFlags, net: &mut Net) -> Result<(), String> {
         match ready {
             Ready::Listener(side, route) => {
                 while let Some(index) = self
@@ -103,7 +104,7 @@ impl Flow {
                     self.notice(index, side, net);
                 }
             }
-            Ready::End(side, index) => self.end_ready(side, index, net)?,
+            Ready::End(side, index) => self.end_ready(side, index, flags, net)?,
             Ready::Exchange(_) | Ready::Datagrams(_) => {
                 while let Some(arrival) = self
                     .desk
@@ -121,7 +122,7 @@ impl Flow {
         self.served(net)
     }
 
-    fn end_ready(&mut self, side: Side, index: u32, net: &mut Net) -> Result<(), String> {
+    fn end_ready(&mut self, side: Side, index: u32, flags: EventFlags, net: &mut Net) -> Result<(), String> {
         let end = self.desk.connections[index as usize].end_mut(side);
         let Some(socket) = &end.socket else { return Ok(()) };
         let is_new = !end.is_established;
@@ -129,7 +130,7 @@ impl Flow {
             return Err(self.failed(&format!("connect: {}", io::Error::from(error))));
         }
         end.is_established = true;
-        let changed = end.take(net);
+        let changed = end.take(flags, net);
         self.desk.touched.push((index, side));
         if is_new || changed {
             self.notice(index, side, net);
@@ -139,13 +140,13 @@ impl Flow {
 
     /// Tells the application of news at an end. A program that reads end-of-file closes its own end.
     fn notice(&mut self, index: u32, side: Side, net: &mut Net) {
-        let host = &mut Sockets { now: net.clock.now(), desk: &mut self.desk, net };
-        let socket = SocketId::at(index as usize);
         if let Some(application) = &mut self.application {
-            application.notice(socket, side, host);
+            let host = &mut Sockets { now: net.clock.now(), desk: &mut self.desk, net };
+            application.notice(SocketId::at(index as usize), side, host);
         }
-        if host.is_peer_finished(socket, side) {
-            host.close(socket, side);
+        let end = self.desk.connections[index as usize].end_mut(side);
+        if end.is_peer_finished {
+            end.close();
         }
         self.desk.touched.push((index, side));
     }

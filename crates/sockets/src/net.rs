@@ -2,10 +2,15 @@
 
 use goodqueue_hosts::direction::Side;
 use goodqueue_units::{Duration, Instant};
-use rustix::event::epoll::{self, EventData, EventFlags};
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, Event, EventData, EventFlags};
 use rustix::fd::{AsFd, OwnedFd};
+use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
+};
 use std::io;
 
 /// The instant 0 of the run, by the clock for scheduling and by the clock that stamps packets, in nanoseconds.
@@ -33,11 +38,10 @@ impl Clock {
         Instant::from_nanos((seconds as u64 * 1_000_000_000 + nanos as u64).saturating_sub(origin))
     }
 
-    /// Returns how long it is until `time`, in nanoseconds; negative: `time` has passed.
-    pub(crate) fn until(self, time: Instant) -> i128 {
-        let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
-        let now = i128::from(tv_sec) * 1_000_000_000 + i128::from(tv_nsec);
-        i128::from(self.monotonic_ns) + i128::from((time.since(Instant::ZERO)).as_nanos()) - now
+    /// Returns when `time` of the run is, by `CLOCK_MONOTONIC`.
+    fn at(self, time: Instant) -> Timespec {
+        let nanos = self.monotonic_ns.saturating_add(time.as_nanos());
+        Timespec { tv_sec: (nanos / 1_000_000_000) as i64, tv_nsec: (nanos % 1_000_000_000) as i64 }
     }
 }
 
@@ -54,7 +58,15 @@ pub(crate) enum Ready {
     Datagrams(Side),
 }
 
+/// The number by which epoll names the alarm.
+const ALARM: u64 = u64::MAX;
+
 impl Ready {
+    /// Returns whether `event` is the alarm, and no socket.
+    pub(crate) fn is_alarm(event: &Event) -> bool {
+        event.data.u64() == ALARM
+    }
+
     /// Returns the number by which epoll names this socket of flow number `flow`.
     fn token(self, flow: u32) -> u64 {
         let (kind, index) = match self {
@@ -88,7 +100,8 @@ pub(crate) struct Net {
     spaces: [OwnedFd; 2],
     /// The side in whose namespace this thread is.
     inside: Option<Side>,
-    pub(crate) epoll: OwnedFd,
+    epoll: OwnedFd,
+    alarm: OwnedFd,
     pub(crate) clock: Clock,
     /// Zeros to send, and room for data that nobody reads.
     pub(crate) buffer: Vec<u8>,
@@ -98,7 +111,27 @@ impl Net {
     /// Takes the namespaces of the user's and of the remote side.
     pub(crate) fn new(spaces: [OwnedFd; 2], clock: Clock) -> io::Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
-        Ok(Self { spaces, inside: None, epoll, clock, buffer: vec![0; 1 << 18] })
+        let alarm =
+            timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        // Who sets it anew need not read it, since epoll tells of an edge.
+        epoll::add(&epoll, &alarm, EventData::new_u64(ALARM), EventFlags::IN | EventFlags::ET)?;
+        Ok(Self { spaces, inside: None, epoll, alarm, clock, buffer: vec![0; 1 << 18] })
+    }
+
+    /// Sets the alarm for `time`. It rings at once if that has passed, and no more for any time before.
+    pub(crate) fn set_alarm(&self, time: Instant) -> io::Result<()> {
+        let once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let alarm = Itimerspec { it_interval: once, it_value: self.clock.at(time) };
+        timerfd_settime(&self.alarm, TimerfdTimerFlags::ABSTIME, &alarm)?;
+        Ok(())
+    }
+
+    /// Waits until the alarm rings or a socket is ready, and fills `events`.
+    pub(crate) fn wait(&self, events: &mut Vec<Event>) -> io::Result<()> {
+        match epoll::wait(&self.epoll, spare_capacity(events), None) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Enters the namespace of `side`: sockets are opened there from now on.
@@ -113,8 +146,9 @@ impl Net {
 
     /// Reports whenever `socket`, which is `ready` of `flow`, has more to read or more room to write.
     pub(crate) fn watch(&self, socket: &OwnedFd, flow: u32, ready: Ready) -> io::Result<()> {
-        let writes = if matches!(ready, Ready::End(..)) { EventFlags::OUT } else { EventFlags::empty() };
-        let flags = EventFlags::IN | EventFlags::ET | writes;
+        let of_ends = EventFlags::OUT | EventFlags::RDHUP;
+        let more = if matches!(ready, Ready::End(..)) { of_ends } else { EventFlags::empty() };
+        let flags = EventFlags::IN | EventFlags::ET | more;
         Ok(epoll::add(&self.epoll, socket, EventData::new_u64(ready.token(flow)), flags)?)
     }
 

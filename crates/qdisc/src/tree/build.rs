@@ -103,7 +103,7 @@ impl Builder<'_> {
         let node = match own {
             Scheduler::Htb { default, r2q, direct_qlen } => {
                 let mut setups = Vec::with_capacity(classes.len());
-                for (minor, node) in classes {
+                for (minor, node) in classes.iter() {
                     let Class::Htb(args) = &node.own else { continue };
                     setups.push(htb::Setup {
                         id: id(minor),
@@ -123,7 +123,7 @@ impl Builder<'_> {
                 let root =
                     hfsc::Setup { id: handle, parent: None, level, curves: [None; 3], chain: chain(0) };
                 let mut setups = alloc::vec![root];
-                for (minor, node) in classes {
+                for (minor, node) in classes.iter() {
                     let Class::Hfsc(curves) = &node.own else { continue };
                     let (parent, level) = (parent(node).or(Some(0)), node.level);
                     setups.push(hfsc::Setup {

@@ -13,6 +13,7 @@ mod grafted;
 mod groups;
 mod head;
 mod limits;
+mod nodes;
 mod qdiscs;
 mod queues;
 mod read;
@@ -38,6 +39,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use goodqueue_units::Release;
 use head::{Object, Verb};
+use nodes::Classes;
 use queues::OtherQueues;
 
 type Read<T> = Result<T, String>;
@@ -94,7 +96,7 @@ pub(super) enum What {
     Scheduler {
         own: Scheduler,
         /// By the minor number.
-        classes: BTreeMap<u16, Node>,
+        classes: Classes,
     },
     /// A discipline of the registry.
     Leaf { args: Arc<Args>, inside: Inside },

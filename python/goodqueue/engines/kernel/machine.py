@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from goodqueue import _goodqueue
-from goodqueue.engines.kernel import cpio, image, watching
+from goodqueue.engines.kernel import image, watching
 from goodqueue.engines.kernel.lab import cards
 from goodqueue.engines.kernel.lab.capture import BUFFER_KIB
 from goodqueue.engines.kernel.lab.plan import Plan
@@ -34,14 +34,10 @@ _CAPTURED_BYTES = 116
 """Bytes of a packet in one capture: 100 and a header of 16."""
 
 
-def archive(first: str) -> bytes:
-    """Return the files that the image lacks: the laboratory, and ``first``, which is the first process."""
-    contents = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
-    contents[_CORE_IN_GUEST] = Path(_goodqueue.__file__).read_bytes()
-    contents["init"] = Path(__file__).with_name(first).read_bytes()
-    contents["host/empty"] = b""
-    contents[f"{LAB}/guest.py"] = Path(__file__).with_name("guest.py").read_bytes()
-    return cpio.files(contents)
+def laboratory() -> dict[str, bytes]:
+    """Return the files of the laboratory by their names in a machine."""
+    files = {f"{_LAB_IN_GUEST}/{path.name}": path.read_bytes() for path in _LAB.glob("*.py")}
+    return files | {_CORE_IN_GUEST: Path(_goodqueue.__file__).read_bytes()}
 
 
 @contextmanager

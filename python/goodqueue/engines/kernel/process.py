@@ -23,8 +23,10 @@ _SHARED_MEMORY = Path("/dev/shm")  # noqa: S108
 STARTED_NS = 1_577_836_800_000_000_000
 """The calendar's time at the start of each run: 2020-01-01."""
 
-_FIRST = "initramfs.cpio"
-"""The name of the first file system in a run's folder."""
+_ROOT = "root"
+"""The name of the root in a run's folder."""
+
+_ENVIRONMENT = ("PATH=/usr/sbin:/usr/bin", f"PYTHONPATH=/{machine.LAB}", "PYTHONHASHSEED=0")
 
 
 def run(
@@ -37,13 +39,15 @@ def run(
     (folder / "plan.json").write_text(plan.to_json(), encoding="utf-8")
     machine.results(folder)
     memory_mb = machine.memory_mb(plan)
-    with process_files.opened(system, stop) as first, core() as number:
+    with process_files.root(system, stop) as root, core() as number:
         # Its random numbers depend on each word of the command line, so this name is the same in all runs.
-        (folder / _FIRST).symlink_to(f"/proc/{os.getpid()}/fd/{first.fileno()}")
+        (folder / _ROOT).symlink_to(root)
         place = ["env", "-C", str(folder), f"TMPDIR={memorys_folder(folder, memory_mb)}"]
         # A folder's own name would change. This one is the folder in which the program was started.
-        words = [f"mem={memory_mb}M", f"initrd={_FIRST}", "hostfs=/proc/self/cwd"]
-        words += [f"captures={memory_mb - machine.SYSTEM_MB}m", f"SEED={machine.seed(plan)}"]
+        words = [f"mem={memory_mb}M", "hostfs=/proc/self/cwd", f"SEED={machine.seed(plan)}", *_ENVIRONMENT]
+        words += [f"CAPTURES={memory_mb - machine.SYSTEM_MB}m"]
+        words += ["root=/dev/root", "rootfstype=hostfs", f"rootflags=/{_ROOT}", "ro"]
+        words += ["init=/usr/bin/python3", "--", "-S", process_files.FIRST]
         ran = [*place, *command(program, words, system.release, number)]
         ended = watching.watch(ran, progress, stop, machine.NAME)
     if "done" not in ended.lines:

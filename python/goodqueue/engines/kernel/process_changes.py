@@ -23,6 +23,18 @@ class Change:
         )
 
 
+_MORE_PAGES = (
+    "\tif (is_write && !(vma->vm_flags & VM_SHARED)) {\n"
+    "\t\tunsigned long more = max(vma->vm_start, address & ~0x7fffUL);\n"
+    "\t\tunsigned long end = min(vma->vm_end, (address | 0x7fffUL) + 1);\n\n"
+    "\t\tfor (; more < end; more += PAGE_SIZE) {\n"
+    "\t\t\tpte = pte_offset_kernel(pmd, more);\n"
+    "\t\t\tif (pte_present(*pte) && pte_write(*pte) && pte_dirty(*pte))\n\t\t\t\tcontinue;\n"
+    "\t\t\tif (handle_mm_fault(vma, more, flags & (FAULT_FLAG_USER | FAULT_FLAG_WRITE), NULL) & VM_FAULT_ERROR)\n"
+    "\t\t\t\tbreak;\n"
+    "\t\t}\n\t}\n"
+)
+
 CHANGES = (
     # Timers of TCP count ticks. Debian's kernel for amd64 has 250 a second, and here the number is no setting.
     Change("arch/um/Kconfig", "config HZ\n\tint\n\tdefault 100\n", "config HZ\n\tint\n\tdefault 250\n"),
@@ -31,6 +43,21 @@ CHANGES = (
     # The clock would have steps of 256 ns, and timers would be 500 ns late. These are those of the real clock: 1 ns.
     Change("arch/um/include/linux/time-internal.h", "TIMER_MULTIPLIER 256\n", "TIMER_MULTIPLIER 1\n"),
     Change("arch/um/include/linux/time-internal.h", "TIMER_MIN_DELTA  500\n", "TIMER_MIN_DELTA  1\n"),
+    # Each system call that fails would take 1 us, so that a program that only tries again lets time pass. To find
+    # nothing to read is such a failure, and each packet would be late by it. Now 64 failures in a row take 1 ns each.
+    Change(
+        "arch/um/kernel/skas/syscall.c",
+        "#include <asm/delay.h>\n",
+        "#include <asm/delay.h>\n#include <linux/ktime.h>\n",
+    ),
+    Change(
+        "arch/um/kernel/skas/syscall.c",
+        "\t\t\tum_udelay(1);\n",
+        "\t\t\tstatic u64 last;\n\t\t\tstatic unsigned int fails;\n\t\t\tu64 now = ktime_get_ns();\n\n"
+        "\t\t\tfails = now - last > 1000 ? 0 : fails + 1;\n\t\t\tlast = now;\n"
+        "\t\t\tif (fails < 64) {\n\t\t\t\tum_ndelay(1);\n\t\t\t} else {\n"
+        "\t\t\t\tum_udelay(1);\n\t\t\t\tlast += 1000;\n\t\t\t}\n",
+    ),
     # What the host does must not be a part of Linux's random numbers: an interrupt's moment and number are the host's.
     # From 7.0 on the end of each program is one.
     Change("kernel/irq/handle.c", "\tadd_interrupt_randomness(desc->irq_data.irq);\n", ""),
@@ -94,6 +121,56 @@ CHANGES = (
         "extern int fp_known_of;\n\nvoid wait_stub_done(int pid)\n{\n\tint n, status, err;\n\n\tfp_known_of = 0;\n",
         until="6.13",
     ),
+    # A traced process outlives who traces it. After a run that is killed it would go on by itself, and keep a processor
+    # busy.
+    Change(
+        "arch/um/os-Linux/skas/process.c",
+        "(void *) PTRACE_O_TRACESYSGOOD) < 0) {",
+        "(void *) (PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0) {",
+    ),
+    Change(
+        "arch/um/os-Linux/skas/process.c",
+        "(void *)PTRACE_O_TRACESYSGOOD) < 0) {",
+        "(void *)(PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL)) < 0) {",
+        until="6.12",
+    ),
+    # Debian's kernel has drivers of WLAN meshes and of tunnels, so each segment has room for their headers. The memory
+    # that a segment takes follows from that, and with it a socket's first buffer: 87040 bytes, and 46080 without them.
+    Change("include/linux/netdevice.h", "# define LL_MAX_HEADER 32\n", "# define LL_MAX_HEADER 128\n"),
+    Change(
+        "include/linux/netdevice.h", "#define MAX_HEADER LL_MAX_HEADER\n", "#define MAX_HEADER (LL_MAX_HEADER + 48)\n"
+    ),
+    # Each page that a program touches for the first time stops it, which takes longer than to copy ten pages. So who
+    # writes to memory of its own gets all pages of the 32 KiB around. Who reads from a file gets 64 KiB.
+    Change(
+        "arch/um/kernel/trap.c",
+        "#endif\n\nout:\n\tmmap_read_unlock(mm);\n",
+        f"#endif\n{_MORE_PAGES}\nout:\n\tmmap_read_unlock(mm);\n",
+        since="6.12",
+    ),
+    # 6.1 shows the host one page of those that it has mapped, and stops at each of the others again.
+    Change(
+        "arch/um/kernel/trap.c",
+        "#endif\n\tflush_tlb_page(vma, address);\nout:\n",
+        f"#endif\n{_MORE_PAGES}"
+        "\tflush_tlb_range(vma, max(vma->vm_start, address & ~0xffffUL),"
+        " min(vma->vm_end, (address | 0xffffUL) + 1));\n"
+        "out:\n",
+        until="6.12",
+    ),
+    # The host would learn of each of these pages only when the program touches it, and interrupt it for that.
+    Change(
+        "arch/um/kernel/skas/stub.c",
+        "MAP_SHARED | MAP_FIXED,",
+        "MAP_SHARED | MAP_FIXED | MAP_POPULATE,",
+        since="6.12",
+    ),
+    Change(
+        "arch/um/os-Linux/skas/mem.c",
+        "MAP_SHARED | MAP_FIXED, phys_fd,",
+        "MAP_SHARED | MAP_FIXED | MAP_POPULATE, phys_fd,",
+        until="6.12",
+    ),
     # Linux 7 took this function out of what every program finds in its memory. The hosts' program (rustix, in
     # crates/sockets) ends if it is not there.
     Change(
@@ -110,6 +187,82 @@ CHANGES = (
         "{\n\tif (cpu)\n\t\t*cpu = 0;\n\tif (node)\n\t\t*node = 0;\n\treturn 0;\n}\n\n"
         "int __vdso_gettimeofday(",
         since="7.0",
+    ),
+    # Where Linux's disciplines draw random numbers, they draw from the simulator's generator once somebody has written
+    # its state to /sys/module/kernel/parameters/net_draws_high and, then, net_draws_low. Nothing changes without that.
+    # The hash of flows has the key 0 then. A discipline's own key is drawn when it hashes its first packet, and not
+    # when it is made, as in the simulator. (PCG XSL-RR 128/64 MCG; the finaliser is that of splitmix64.)
+    Change("net/sched/Makefile", "obj-y\t:= sch_generic.o", "ccflags-y += -DNET_DRAWS\nobj-y\t:= sch_generic.o"),
+    Change(
+        "include/net/sch_generic.h",
+        "struct Qdisc_ops;\nstruct qdisc_walker;\n",
+        "#ifdef NET_DRAWS\n#include <linux/random.h>\n#include <linux/prandom.h>\n\n"
+        "extern unsigned long long net_draws_low;\nu64 net_draw(void);\nvoid net_draw_bytes(void *to, size_t count);\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
+        "static inline u32 net_draw_below(u32 n)\n{\n\treturn (u64)(u32)net_draw() * n >> 32;\n}\n\n"
+        "#define get_random_u16() (net_draws_low ? (u16)net_draw() : get_random_u16())\n"
+        "#define get_random_u32() (net_draws_low ? (u32)net_draw() : get_random_u32())\n"
+        "#define get_random_u32_below(n) (net_draws_low ? net_draw_below(n) : get_random_u32_below(n))\n"
+        "#define prandom_u32_max(n) (net_draws_low ? net_draw_below(n) : prandom_u32_max(n))\n"
+        "#define prandom_u32_state(s) (net_draws_low && !(s)->s1 ? (u32)net_draw() : prandom_u32_state(s))\n"
+        "#define get_random_bytes(to, n) (net_draws_low ? net_draw_bytes(to, n) : get_random_bytes(to, n))\n"
+        "#define skb_get_hash_perturb(skb, k) (net_draws_low ? net_draw_hash(skb, k) : skb_get_hash_perturb(skb, k))\n"
+        "#endif\n\nstruct Qdisc_ops;\nstruct qdisc_walker;\n",
+    ),
+    Change(
+        "net/core/flow_dissector.c",
+        "static __always_inline void __flow_hash_secret_init(void)\n{\n"
+        "\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+        "#include <linux/moduleparam.h>\n#include <linux/rtnetlink.h>\n\n"
+        "unsigned long long net_draws_high, net_draws_low;\n"
+        "core_param(net_draws_high, net_draws_high, ullong, 0644);\n"
+        "core_param(net_draws_low, net_draws_low, ullong, 0644);\nu64 net_draw(void);\n"
+        "void net_draw_bytes(void *to, size_t count);\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
+        "u64 net_draw(void)\n{\n"
+        "\tunsigned __int128 state = (unsigned __int128)net_draws_high << 64 | net_draws_low;\n\n"
+        "\tif (rtnl_is_locked())\n\t\treturn 0;\n"
+        "\tstate *= (unsigned __int128)0x2360ed051fc65da4ULL << 64 | 0x4385df649fccf645ULL;\n"
+        "\tnet_draws_high = state >> 64;\n\tnet_draws_low = state;\n"
+        "\treturn ror64(net_draws_high ^ net_draws_low, net_draws_high >> 58);\n}\n\n"
+        "void net_draw_bytes(void *to, size_t count)\n{\n\tu64 *key = to, drawn;\n\n"
+        "\tif (count == 16 && rtnl_is_locked()) {\n\t\tkey[0] = 0;\n\t\tkey[1]++;\n\t\treturn;\n\t}\n"
+        "\tfor (; count; count -= min_t(size_t, count, 8), to += 8) {\n\t\tdrawn = net_draw();\n"
+        "\t\tmemcpy(to, &drawn, min_t(size_t, count, 8));\n\t}\n}\n\n"
+        "u32 net_draw_hash(const struct sk_buff *skb, const void *perturbation)\n{\n"
+        "\tu64 *key = (u64 *)perturbation, left = key[0] ? 0 : key[1], x;\n\n"
+        "\tfor (; left; left--) {\n\t\tkey[0] = net_draw();\n\t\tkey[1] = net_draw();\n\t}\n"
+        "\tx = (skb_get_hash((struct sk_buff *)skb) ^ key[0]) + key[1];\n"
+        "\tx = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ULL;\n\tx = (x ^ x >> 27) * 0x94d049bb133111ebULL;\n"
+        "\treturn x ^ x >> 31;\n}\n\n"
+        "static __always_inline void __flow_hash_secret_init(void)\n{\n"
+        "\tif (net_draws_low)\n\t\tmemset(&hashrnd, 0, sizeof(hashrnd));\n\telse\n"
+        "\t\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+    ),
+    Change(
+        "net/sched/cls_flow.c",
+        "\tnet_get_random_once(&flow_keys_secret, sizeof(flow_keys_secret));\n",
+        "\tif (!net_draws_low)\n\t\tnet_get_random_once(&flow_keys_secret, sizeof(flow_keys_secret));\n",
+    ),
+    Change(
+        "net/sched/sch_netem.c",
+        "\tvalue = get_random_u32();\n",
+        "\tif (net_draws_low && !state->last)\n\t\tstate->last = get_random_u32();\n\tvalue = get_random_u32();\n",
+        until="6.7",
+    ),
+    Change(
+        "net/sched/sch_netem.c",
+        "\tvalue = prandom_u32_state(s);\n",
+        "\tif (net_draws_low && !state->last)\n\t\tstate->last = get_random_u32();\n\tvalue = prandom_u32_state(s);\n",
+        since="6.7",
+    ),
+    # From 6.7 on netem has a generator of its own. Without `seed` its numbers are those of all others again.
+    Change(
+        "net/sched/sch_netem.c",
+        "\tq->prng.seed = get_random_u64();\n\tprandom_seed_state(&q->prng.prng_state, q->prng.seed);\n",
+        "\tq->prng.seed = get_random_u64();\n\tprandom_seed_state(&q->prng.prng_state, q->prng.seed);\n"
+        "\tif (net_draws_low)\n\t\tq->prng.prng_state.s1 = 0;\n",
+        since="6.7",
     ),
 )
 """All changes of Linux's source, each with its reason."""

@@ -149,10 +149,9 @@ impl Plan {
                 let lost =
                     |(band, node): (&u16, &Node)| node.qdisc.filter(|_| *band > count).map(|at| (*band, at));
                 let lost: Vec<(u16, usize)> = classes.iter().filter_map(lost).collect();
-                classes.retain(|band, _| *band <= count);
-                for (band, node) in bands(count) {
-                    classes.entry(band).or_insert(node);
-                }
+                let (before, bands): (_, Vec<_>) = (classes.len() as u16, bands(count).collect());
+                (count + 1..=before).for_each(|band| drop(classes.remove(&band)));
+                bands.into_iter().skip(before.into()).for_each(|(band, node)| classes.insert(band, node));
                 gone = lost.iter().map(|(_, at)| *at).collect();
                 let lost = lost.last().map(|(band, _)| Id::of(handle.major(), *band));
                 Some(Set::Bands { asked: asked.clone(), lost })

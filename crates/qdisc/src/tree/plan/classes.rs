@@ -5,14 +5,13 @@
 
 use super::foreign::{Asked, has_hidden_limit};
 use super::head::{Head, Verb};
-use super::qdiscs::Classes;
+use super::nodes::Classes;
 use super::refusal::{BUSY, EXISTS, INVALID, NO_ENTRY, UNSUPPORTED, by_linux, refuse_if};
 use super::{Effect, Id, Node, Plan, Read, What};
 use crate::tree::htb::LEVELS;
 use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
 use alloc::format;
-use core::iter::successors;
 
 /// The most levels of classes of `hfsc`. Linux has no bound. Each level takes time with each packet, and with each
 /// class that is added below it.
@@ -189,8 +188,7 @@ fn above_hfsc(classes: &Classes, id: Id, parent: Id) -> Read<Option<u16>> {
         by_linux(&format!("parent {parent}"), "a class above", NO_ENTRY)
     })?;
     refuse_if(id == Id::NONE, || by_linux("a class without classid", "classid, as 1:10", INVALID))?;
-    let to_the_top = successors(above, |minor| classes.get(minor).and_then(|node| node.parent));
-    refuse_if(to_the_top.take(MOST_LEVELS).count() == MOST_LEVELS, || {
+    refuse_if(above.is_some_and(|minor| classes.depth_below(minor) >= MOST_LEVELS), || {
         format!("found class {id} below {MOST_LEVELS} levels of classes; accepted here: {MOST_LEVELS} levels")
     })?;
     Ok(above)
@@ -215,25 +213,15 @@ fn raise(classes: &mut Classes, minor: u16) {
     if let Some(Node { own: Class::Hfsc([rt, ls @ None, _]), .. }) = classes.get_mut(&minor) {
         *ls = *rt;
     }
-    let (mut level, mut next) = (1, Some(minor));
-    // Where a class is as high as this one needs, so are those above it.
-    while let Some(node) = next.and_then(|minor| classes.get_mut(&minor)).filter(|node| node.level < level) {
-        (node.level, next) = (level, node.parent);
-        level += 1;
-    }
+    classes.raise(minor);
 }
 
 /// Gives a class that has lost a child, and in `hfsc` those above it, its level: a class without children is a leaf.
 fn settle(classes: &mut Classes, minor: u16, is_htb: bool) {
-    let mut next = Some(minor);
-    while let Some(minor) = next {
-        let children = classes.values().filter(|node| node.parent == Some(minor));
-        let level = children.map(|node| node.level + 1).max().unwrap_or(0);
-        let Some(node) = classes.get_mut(&minor) else { break };
+    if !is_htb {
+        classes.settle(minor);
+    } else if !classes.is_above_others(minor) {
         // In htb the level counts from the root, and stays while there are children.
-        if !is_htb || level == 0 {
-            node.level = level;
-        }
-        next = node.parent.filter(|_| !is_htb);
+        classes.get_mut(&minor).into_iter().for_each(|node| node.level = 0);
     }
 }

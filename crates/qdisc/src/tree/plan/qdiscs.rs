@@ -8,7 +8,6 @@ use super::refusal::{by_linux, refuse_if};
 use super::{Effect, Id, Inside, Node, Plan, Qdisc, Read, What};
 use crate::tree::params::{Class, Scheduler};
 use crate::tree::words::Line;
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -233,6 +232,3 @@ pub(super) fn bands(count: u16) -> impl Iterator<Item = (u16, Node)> {
     let band = |order| Node { own: Class::Band, parent: None, level: 0, qdisc: None, order, words: None };
     (1..=count).map(move |minor| (minor, band(minor.into())))
 }
-
-/// The classes of a scheduler, by the minor number.
-pub(super) type Classes = BTreeMap<u16, Node>;

@@ -1,4 +1,6 @@
-"""``python -m goodqueue.engines.kernel.lab PLAN.json OUT_DIR``: does the run that the plan describes.
+"""``python -m goodqueue.engines.kernel.lab PLAN.json OUT_DIR [KIB]``: does the run that the plan describes.
+
+Packets wait in KIB of memory for each tcpdump.
 
 Prints ``progress SHARE`` lines. If the run fails, prints one line ``error: TEXT`` and exits with status 1.
 """
@@ -16,7 +18,7 @@ def main() -> int:
     """Do the run that the command line's arguments name."""
     plan = Plan.from_json(Path(sys.argv[1]).read_text(encoding="utf-8"))
     try:
-        run(plan, Path(sys.argv[2]), lambda share: print(f"progress {share:.3f}", flush=True))
+        run(plan, Path(sys.argv[2]), lambda share: print(f"progress {share:.3f}", flush=True), *map(int, sys.argv[3:]))
     except LabError as error:
         print(f"error: {error}", flush=True)
         return 1

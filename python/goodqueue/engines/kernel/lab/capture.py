@@ -9,14 +9,15 @@ from .errors import LabError
 
 _SNAPLEN = 100  # all headers, and a datagram's number
 BUFFER_KIB = 32768
+"""The memory in which packets wait for tcpdump, where that may be late."""
 
 
 class Capture:
     """One tcpdump process, in the network namespace that this process is in when it starts it."""
 
-    def __init__(self, device: str, path: Path) -> None:
+    def __init__(self, device: str, path: Path, buffer_kib: int = BUFFER_KIB) -> None:
         """Start tcpdump, and return once it captures."""
-        command = ["tcpdump", "-i", device, "-n", "-p", "-Z", "root", "-s", str(_SNAPLEN), "-B", str(BUFFER_KIB)]
+        command = ["tcpdump", "-i", device, "-n", "-p", "-Z", "root", "-s", str(_SNAPLEN), "-B", str(buffer_kib)]
         command += ["--time-stamp-precision=nano", "-w", str(path), "ip"]
         try:
             self._process = subprocess.Popen(

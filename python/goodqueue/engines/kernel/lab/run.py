@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES
-from .capture import Capture
+from .capture import BUFFER_KIB, Capture
 from .cards import captured, cards
 from .chain import measured
 from .clock import Clock, Idle
@@ -39,8 +39,11 @@ _PRECISE = "3b9aca00"
 """The fourth word of /proc/net/psched if the timers of the queue disciplines resolve nanoseconds."""
 
 
-def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
-    """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface."""
+def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib: int = BUFFER_KIB) -> None:
+    """Do the run of ``plan``, and leave the results in ``folder``: ``lab.json`` and one capture per interface.
+
+    ``buffer_kib`` is the memory in which packets wait for one tcpdump.
+    """
     if plan.own is None:
         _await_precise_timers()
     distributions.write(plan, folder)
@@ -50,7 +53,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None]) -> None:
     captures = {}
     for space, device in captured(plan):
         with spaces[space].entered():
-            captures[device] = Capture(device, folder / f"{device}.pcap")
+            captures[device] = Capture(device, folder / f"{device}.pcap", buffer_kib)
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
     clock = Clock.starting_in(_LEAD_S)
@@ -164,7 +167,7 @@ class _Queues:
 
     def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
         self._spaces, self._clock = spaces, clock
-        self._known: list[tuple[list[dict[str, Any]], str, str, str | None]] = []
+        self._known: dict[str, dict[str, tuple[list[dict[str, Any]], str | None]]] = {}
         self.bottleneck: dict[str, list[dict[str, Any]]] = {}
         self.hops: dict[str, list[dict[str, Any]]] = {}
         for step, node in measured(plan):
@@ -175,16 +178,20 @@ class _Queues:
                 self.hops[plan.hops[step.place].name] = snapshots
             link = plan.link(step.direction, step.place)
             only = _LEAF if link is not None and len(link.tc) > _MANY else None
-            self._known.append((snapshots, node.name, node.device(TOWARDS[step.direction]), only))
+            self._add(node.name, node.device(TOWARDS[step.direction]), snapshots, only)
         for card in cards(plan):
             if card.stack.link:
-                self._known.append((self.hops.setdefault(card.stack.name, []), card.stack.side, card.out, None))
+                self._add(card.stack.side, card.out, self.hops.setdefault(card.stack.name, []), None)
+
+    def _add(self, space: str, device: str, snapshots: list[dict[str, Any]], only: str | None) -> None:
+        self._known.setdefault(space, {})[device] = (snapshots, only)
 
     def read(self) -> None:
         """Read the counters of all disciplines."""
-        for snapshots, space, device, only in self._known:
+        for space, devices in self._known.items():
             with self._spaces[space].entered():
-                qdiscs = tc.counters(device, only)
+                shown = tc.counters({device: only for device, (_, only) in devices.items()})
+            for (snapshots, _), qdiscs in zip(devices.values(), shown, strict=True):
                 snapshots.append({"t_s": self._clock.now(), "qdiscs": qdiscs})
 
 

@@ -30,10 +30,22 @@ def said(stderr: str) -> list[str]:
     return list(dict.fromkeys(line.strip() for line in stderr.splitlines() if line.strip()))
 
 
-def counters(device: str, handle: str | None = None) -> list[dict[str, Any]]:
-    """Return the disciplines of ``device`` and their counters, as ``tc -s -j`` has them: all, or ``handle`` alone."""
-    only = [] if handle is None else ["handle", handle]
-    done = _tc("-s", "-j", "qdisc", "show", "dev", device, *only)
+def counters(devices: dict[str, str | None]) -> list[list[dict[str, Any]]]:
+    """Return the disciplines of each of ``devices`` and their counters, as ``tc -s -j`` has them.
+
+    A device has all its disciplines, or the one with the handle that stands beside it. To start ``tc`` takes much of
+    what a short run takes, so it shows several devices at once where it can.
+    """
+    if len(devices) == 1 or any(devices.values()):
+        return [_shown("dev", name, *(["handle", handle] if handle else [])) for name, handle in devices.items()]
+    by_device: dict[str, list[dict[str, Any]]] = {name: [] for name in devices}
+    for entry in _shown():
+        by_device.get(entry.pop("dev"), []).append(entry)
+    return list(by_device.values())
+
+
+def _shown(*chosen: str) -> list[dict[str, Any]]:
+    done = _tc("-s", "-j", "qdisc", "show", *chosen)
     if done.returncode != 0:
         raise LabError(f"tc: {'; '.join(said(done.stderr)) or f'status {done.returncode}'}")
     return disciplines(done.stdout)

@@ -85,8 +85,8 @@ def build(plan: Plan, heard: list[str]) -> dict[str, Namespace]:
         bring_up(spaces, far, near.mac, plan)
     for node in row:
         with spaces[node.name].entered():
-            for step in node.steps:
-                heard += tc.batch(commands.step(node.device(commands.TOWARDS[step.direction]), step, plan))
+            steps = [(node.device(commands.TOWARDS[step.direction]), step) for step in node.steps]
+            heard += tc.batch([words for device, step in steps for words in commands.step(device, step, plan)])
     for card in cards(plan):
         _insert(card, spaces, plan, heard)
     return spaces
