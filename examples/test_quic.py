@@ -6,6 +6,7 @@ process` have run. The server and the client are this same file. The times are t
 
 import asyncio
 import datetime as dt
+import os
 import ssl
 import sys
 import time
@@ -59,8 +60,8 @@ def test_a_megabyte_arrives_in_time(virtual_link, certificate: Path, rate: str, 
     assert done.status == 0, done.stderr
     received, seconds = done.stdout.split()
     assert int(received) == BYTES
-    at_best = BYTES * 8 / (float(rate.removesuffix("mbit")) * 1e6) + 2 * float(rtt.removesuffix("ms")) / 1e3
-    assert at_best < float(seconds) < 3 * at_best + 1
+    at_best, round_trip = BYTES * 8 / (float(rate.removesuffix("mbit")) * 1e6), float(rtt.removesuffix("ms")) / 1e3
+    assert at_best + 2 * round_trip < float(seconds) < 1.5 * at_best + 10 * round_trip
 
 
 # --- the programs ----------------------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ async def serve(folder: str) -> None:
         tasks.add(asyncio.get_running_loop().create_task(answer(reader, writer)))
 
     tasks: set[asyncio.Task[None]] = set()
-    await listen("100.64.1.1", 4433, configuration=configuration, stream_handler=started)
+    await listen(os.environ["GOODQUEUE_SERVER"], 4433, configuration=configuration, stream_handler=started)
     await asyncio.Event().wait()
 
 
@@ -98,7 +99,8 @@ async def ask() -> None:
         reader, writer = await client.create_stream()
         writer.write_eof()
         received = await reader.read()
-    print(len(received), round(time.monotonic() - began, 6))
+        seconds = time.monotonic() - began  # to close a connection takes three times as long as a probe's timeout
+    print(len(received), round(seconds, 6))
 
 
 if __name__ == "__main__":

@@ -86,22 +86,24 @@ def asked(
 def check(scenario: Scenario, points: Sequence[str]) -> None:
     """Check that ``scenario`` can be captured at ``points``.
 
-    Raises UserError for a scenario with hops or with interfaces of hosts, since a capture knows one queue per
-    direction, for a card in front of the queue, since senders' packets wait there, and for the point of the air
-    without Wi-Fi.
+    The points of hosts refuse hops, interfaces of hosts and cards in front of the queue, where packets are before the
+    queue that a capture knows. Raises UserError, also for the point of the air without Wi-Fi.
     """
     from goodqueue.scenario import paths  # which takes its time, and the command line starts with this module
 
     if AIR in points and "wifi" not in scenario["bottleneck"]:
         raise UserError("--trace-at", f"found {AIR}, and no [bottleneck.wifi]; accepted: points of a wire")
+    at_host = next((point for point in points if point not in AT_QUEUES["live"]), None)
+    if at_host is None:
+        return
+    accepted = f"accepted at the point {at_host}: none; points of a queue take all, as --trace-at down-in,up-out"
     if hops := scenario.get("hop"):
-        problem = f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}"
-        raise UserError("hop", f"{problem}; accepted with --trace: none, the bottleneck alone")
+        raise UserError("hop", f"found {quoted(hops[0]['name'])}, a {hops[0]['kind']}; {accepted}")
     if any("qdisc" in host for host in scenario.get("host", [])):
-        raise UserError("host", "found one with an interface; accepted with --trace: none, the bottleneck alone")
+        raise UserError("host", f"found one with an interface; {accepted}")
     for key, link in paths.links(scenario):
         if "rx_usecs" in link:
-            raise UserError(f"{key}.rx_usecs", "found a card; accepted with --trace: none, the queue alone")
+            raise UserError(f"{key}.rx_usecs", f"found a card; {accepted}")
 
 
 def settle(trace: Trace, force: bool) -> str:

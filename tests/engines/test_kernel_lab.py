@@ -169,6 +169,22 @@ def test_a_machine_without_tc_is_told_what_to_install(tmp_path: Path, monkeypatc
         tc.version()
 
 
+def test_one_tc_shows_the_devices_of_a_namespace(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """To start `tc` is much of a short run. A device of which one discipline is asked has a call of its own."""
+    one = '{"kind":"pfifo","handle":"1:","dev":"%s","packets":%d,"drops":0,"qlen":0}'
+    shown = f"[{one % ('r-wan', 1)},{one % ('lo', 2)},{one % ('r-cli', 3)}]"
+    script = f"#!/bin/sh\necho \"$*\" >>'{tmp_path}/calls'\necho '{shown}'\n"
+    (tmp_path / "tc").write_text(script)
+    (tmp_path / "tc").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    (client,), (server,) = tc.counters({"r-cli": None, "r-wan": None})
+    assert (client["packets"], server["packets"]) == (3, 1)
+    assert "dev" not in client, "a record has no name of the laboratory's"
+    tc.counters({"r-cli": "10:", "r-wan": None})
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls == [f"-s -j qdisc show{words}" for words in ("", " dev r-cli handle 10:", " dev r-wan")]
+
+
 def test_counters_since_leave_out_what_stood_still() -> None:
     assert counters.since({"TcpExt.A": 1, "TcpExt.B": 5}, {"TcpExt.A": 1, "TcpExt.B": 7}) == {"TcpExt.B": 2}
     assert "Tcp.RetransSegs" in counters.read()

@@ -88,6 +88,7 @@ def test_a_joined_capture_is_in_the_order_of_time(tmp_path: Path) -> None:
         (ALICE | {"pacing_shift": 7}, "host[0].pacing_shift: found 7; accepted by the kernel engine: 10,"),
         (ALICE | {"ring": 64}, "host[0].ring: found 64; accepted by the kernel engine: none,"),
         (ALICE | {"rx_usecs": 50}, "host[0].rx_usecs: found 50; accepted by the kernel engine: 0, as its cards"),
+        (ALICE | {"reads_after_poll": True}, "host[0].reads_after_poll: found true; accepted by the kernel engine: f"),
         (ALICE | {"gro": True}, "host[0].gro: found true; accepted by the kernel engine: false, as it switches"),
         (ALICE | {"ring": 64, "bql": "dynamic"}, "host[0].ring: found 64; accepted by the kernel engine: none,"),
     ],

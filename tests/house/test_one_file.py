@@ -32,8 +32,9 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/validation/show.py",  # a heading
         "python/goodqueue/search/worlds.py",
         "python/goodqueue/suites/stacks.py",  # what a connection of QUIC can send in place of TCP
+        "python/goodqueue/validation/packets/drawing.py",  # the traffic of drawn runs
     },
-    "rr": set(),
+    "rr": {"python/goodqueue/validation/packets/drawing.py"},
     "stream": {"python/goodqueue/suites/stacks.py"},
     "cbr": {
         "python/goodqueue/measures/numbers/shares.py",  # `CONSTANT`, the kind whose rate does not answer drops
@@ -72,6 +73,7 @@ ALLOWED: dict[str, set[str]] = {
 
 ALLOWED_HOPS: dict[str, set[str]] = {
     "link": {  # the verb, and what else has the name of the kind
+        "python/goodqueue/validation/packets/drawing.py",  # the hops of drawn runs
         "python/goodqueue/cli",
         "python/goodqueue/__init__.py",  # `gq.link`
         "python/goodqueue/linking",
@@ -82,7 +84,7 @@ ALLOWED_HOPS: dict[str, set[str]] = {
         "python/goodqueue/search/worlds.py",  # the links and wires of candidates
         "crates/qdisc/src/tree/plan/head.rs",  # a verb of tc
     },
-    "wire": {"python/goodqueue/search/worlds.py"},
+    "wire": {"python/goodqueue/search/worlds.py", "python/goodqueue/validation/packets/drawing.py"},
     "police": {"crates/qdisc/src/tree/filter.rs"},  # tc's word for an action of a filter
 }
 """The same for kinds of hops."""

@@ -34,6 +34,6 @@ def test_an_interface_is_said_in_a_line() -> None:
 
 
 def test_a_capture_knows_one_queue_per_direction() -> None:
-    with pytest.raises(UserError, match=r"^host: found one with an interface; accepted with --trace: none"):
-        capture.check(scenario.resolve(STACK), ["wire"])
-    capture.check(scenario.resolve(STACK | {"host": [{}]}), ["wire"])
+    with pytest.raises(UserError, match=r"^host: found one with an interface; accepted at the point sender: none"):
+        capture.check(scenario.resolve(STACK), ["sender"])
+    capture.check(scenario.resolve(STACK | {"host": [{}]}), ["sender"])

@@ -216,7 +216,8 @@ def test_a_capture_refuses_hops(here: Path, goodqueue: Command, kind: str) -> No
     (hop,) = (hop for hop in HOPS[:2] if hop["kind"] == kind)
     (here / "hops.toml").write_text(to_toml(asked(hop=[hop])), encoding="utf-8")
     result = goodqueue("run", "hops.toml", "--trace", "run.pcapng")
-    said = f'hop: found "{hop["name"]}", a {kind}; accepted with --trace: none, the bottleneck alone'
+    accepted = "accepted at the point sender: none; points of a queue take all, as --trace-at down-in,up-out"
+    said = f'hop: found "{hop["name"]}", a {kind}; {accepted}'
     assert (result.status, result.out, result.err) == (2, "", f"goodqueue: {said}\n")
     assert sorted(path.name for path in here.iterdir()) == ["hops.toml", "ok.toml"], "nothing is left behind"
 

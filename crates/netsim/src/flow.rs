@@ -85,6 +85,7 @@ impl Flow {
         }
         if !scenario.hops.hosts.is_empty() {
             sockets.limit_queues(small_queues(scenario));
+            sockets.read_late(reading_late(scenario));
         }
         flows
     }
@@ -219,6 +220,16 @@ fn small_queues(scenario: &Scenario) -> PerFlow<PerSide<Option<SmallQueues>>> {
     let of_traffic = |traffic: &Traffic| {
         let of_side = |side| scenario.hops.host_of(traffic, side).and_then(|host| host.small_queues);
         std::iter::repeat_n(PerSide::of(of_side), traffic.count as usize)
+    };
+    scenario.traffic.iter().flat_map(of_traffic).collect()
+}
+
+/// Returns which ends of each flow of `scenario` are at hosts whose applications read only after a poll.
+fn reading_late(scenario: &Scenario) -> PerFlow<PerSide<bool>> {
+    let of_traffic = |traffic: &Traffic| {
+        let receive = |side| scenario.hops.host_of(traffic, side).and_then(|host| host.receive);
+        let is_late = |side| receive(side).is_some_and(|receive| receive.reads_after_poll());
+        std::iter::repeat_n(PerSide::of(is_late), traffic.count as usize)
     };
     scenario.traffic.iter().flat_map(of_traffic).collect()
 }

@@ -330,6 +330,8 @@ impl Simulation {
         let (flow, hash) = (packet.flow, packet.hash);
         match &packet.body {
             Body::Tcp(segment) => {
+                let is_read_late = cards.is_some_and(|cards| cards.are_read_late(flow, direction, pipe))
+                    && segment.seq_len() > 0;
                 // One call for all connections: with two calls the compiler inlines neither.
                 let FlowPath { is_bulk, direction: of_data, .. } = self.flow_paths[flow];
                 let mut socket = None;
@@ -342,6 +344,9 @@ impl Simulation {
                 let handled = connection.map(|connection| connection.handle_segment(self.now, segment));
                 self.agenda.set(Component::pipe(direction, pipe), pipes.pop(pipe));
                 let Some(handled) = handled else { return }; // the connection has ended, and nobody listens
+                if is_read_late {
+                    return self.heard_in_poll((flow, hash), direction, socket, handled);
+                }
                 if let Some(id) = socket {
                     return self.heard(flow, (id, end), handled);
                 }

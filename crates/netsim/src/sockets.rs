@@ -127,6 +127,8 @@ pub(crate) struct Sockets {
     pub(crate) bulk: PerFlow<Bulk>,
     /// The small queues of the hosts at each flow's ends. Empty if no host has any.
     small_queues: PerFlow<PerSide<Option<SmallQueues>>>,
+    /// The ends of each flow whose application reads only when the host says so. Empty if no host has such.
+    reading_late: PerFlow<PerSide<bool>>,
     /// The sysctls of the hosts at each flow's ends. Empty if the scenario says none.
     pub(crate) sysctls: PerFlow<PerSide<Sysctls>>,
     /// The ends of each flow whose host's queue paces their packets. Empty if no host has a queue of its own.
@@ -148,11 +150,15 @@ impl Sockets {
         free: Option<SocketId>,
     ) -> SocketId {
         let (queues, paced) = (self.small_queues.get(flow), self.paced.get(flow));
+        let late = self.reading_late.get(flow);
         let end = |end| {
             let connection = self.end(config, opener, flow, end);
             let mut connection = limited(connection, queues.and_then(|queues| queues[end]));
             if paced.is_some_and(|paced| paced[end]) {
                 connection.leave_pacing_to_queue(true);
+            }
+            if late.is_some_and(|late| late[end]) {
+                connection.pause();
             }
             connection
         };
@@ -199,6 +205,14 @@ impl Sockets {
             }
         }
         self.small_queues = small_queues;
+    }
+
+    /// Lets the applications of the ends in `late` read only when the host says so.
+    pub(crate) fn read_late(&mut self, late: PerFlow<PerSide<bool>>) {
+        for (bulk, late) in self.bulk.iter_mut().zip(late.iter()) {
+            Side::ALL.into_iter().filter(|&side| late[side]).for_each(|side| bulk.ends[side].pause());
+        }
+        self.reading_late = late;
     }
 
     /// Leaves the pacing of the ends in `paced` to the queues of their hosts. Transfers that have `begun` keep what

@@ -1,7 +1,8 @@
 //! `[[host]]`: the queue of a host's interface, and TCP's small queues.
 
-use goodqueue_netsim::{Scenario, Simulation};
+use goodqueue_netsim::{Direction, Event, Instant, Observer, Packet, Scenario, Simulation};
 use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
 
 fn run(scenario: &Value) -> Value {
     let mut simulation = Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
@@ -44,6 +45,53 @@ fn a_sender_has_in_its_own_queue_what_its_release_allows() {
     let patient = delay("linux-6.1", json!([{"name": "alice", "pacing_shift": 7}]));
     assert!(old.iter().all(|delay| (35.0..39.0).contains(delay)), "{old:?}");
     assert!((1.2..5.0).contains(&modern) && (2.0 * modern..20.0).contains(&patient), "{modern} {patient}");
+}
+
+/// Notes when data segments arrive.
+#[derive(Default)]
+struct Arrivals(Vec<Instant>);
+
+impl Observer for Arrivals {
+    fn saw(&mut self, now: Instant, direction: Direction, event: Event, packet: &Packet) {
+        let has_data = packet.segment().is_some_and(|segment| segment.payload_len > 0);
+        if direction == Direction::Up && event == Event::Arrived && has_data {
+            self.0.push(now);
+        }
+    }
+}
+
+/// HTB at 10 Mbit/s on an interface of 100 Gbit/s: TCP hands down pairs, which leave as one packet, so every second
+/// frame follows the one before it at the interface's rate (0.12 us). Without `gso` HTB paces each frame.
+#[test]
+fn the_frames_of_a_packet_leave_together_behind_the_discipline() {
+    let together_percent = |gso: bool| {
+        let mut scenario = upload("linux-7.3", &json!([{"name": "alice", "gso": gso}]));
+        scenario["bottleneck"]["up"] = json!({"rate": "100gbit", "qdisc": "htb rate 10mbit"});
+        let mut simulation = Simulation::new(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
+        let arrivals = Arc::new(Mutex::new(Arrivals::default()));
+        simulation.observe(arrivals.clone());
+        simulation.run();
+        let times = std::mem::take(&mut arrivals.lock().unwrap().0);
+        let close = times.windows(2).filter(|pair| pair[1].since(pair[0]).as_nanos() < 1000);
+        100 * close.count() / times.len()
+    };
+    let (alone, together) = (together_percent(false), together_percent(true));
+    assert!(alone < 5 && (40..70).contains(&together), "{alone} {together}");
+}
+
+/// A packet of two segments that the discipline refuses as a whole was not sent: nothing is lost, nor sent again.
+#[test]
+fn a_packet_that_is_refused_whole_was_not_sent() {
+    let hosts = json!([{"name": "alice", "rate": "10mbit", "qdisc": "pfifo limit 3", "gso": true}]);
+    let mut scenario = upload("linux-6.1", &hosts);
+    scenario["bottleneck"]["up"]["rate"] = json!("50mbit");
+    scenario["traffic"][0]["count"] = json!(8);
+    let record = run(&scenario);
+    let flows = record["flows"].as_array().unwrap();
+    let goodput: f64 = flows.iter().map(|flow| flow["goodput_mbps"].as_f64().unwrap()).sum();
+    let drops = record["hops"][0]["packets"]["dropped"].as_u64();
+    assert!(goodput > 9.4 && drops.is_some_and(|drops| drops > 50), "{goodput} {drops:?}");
+    assert!(flows.iter().all(|flow| flow["retransmitted"] == 0));
 }
 
 /// `fq` paces all TCP of its own host, so a ping passes the upload's packets whose time has not come. Without pacing

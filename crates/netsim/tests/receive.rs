@@ -10,6 +10,34 @@ fn run(scenario: &Value) -> Value {
     serde_json::to_value(simulation.record()).unwrap()
 }
 
+/// A transfer of 100 kB at 100 Gbit/s: the segments of a flight come within 20 us. An application that reads each at
+/// once lets TCP acknowledge nearly each, as the window grows. Beside an application that reads after the poll, the
+/// last flights are acknowledged at most twice each. Linux: docs/results/acks.md.
+#[test]
+fn an_application_that_reads_after_the_poll_has_fewer_acks() {
+    let acks = |late: bool, stack: &str| {
+        let mut scenario = download(&json!({"rx_usecs": 20, "reads_after_poll": late}));
+        scenario.as_object_mut().unwrap().extend(
+            json!({
+                "duration": "1s", "warmup": "0s", "path": {"rtt": "20ms"},
+                "bottleneck": {"rate": "100gbit", "qdisc": "pfifo limit 1000"},
+                "linux": {"tcp_rmem": "stock"},
+                "traffic": [{"kind": "transfer", "size": "100kB", "host": "alice", "stack": stack, "interval": "9s"}],
+            })
+            .as_object()
+            .unwrap()
+            .clone(),
+        );
+        let record = run(&scenario);
+        assert_eq!(record["flows"][0]["goodput_mbps"], 0.8, "all of 100 kB in a second");
+        record["queues"]["up"]["packets"]["forwarded"].as_u64().unwrap() - 3
+    };
+    for stack in ["linux-6.1", "linux-7.3"] {
+        let (at_once, late) = (acks(false, stack), acks(true, stack));
+        assert!(at_once > 60 && late < 50, "{stack}: {at_once}, {late}");
+    }
+}
+
 /// One download at 1 Gbit/s to Alice, whose card is as `card`.
 fn download(card: &Value) -> Value {
     let mut host = json!({"name": "alice", "small_queues": false});
@@ -156,7 +184,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     for (change, why) in [
         (
             json!({"host": [{"rx_usecs": 100}]}),
-            "host[0]: found `rx_usecs` or `gro` without a name; accepted: a card of a host with a `name`",
+            "host[0]: found `rx_usecs`, `gro` or `reads_after_poll` without a name; accepted: a card of a host",
         ),
         (
             json!({"host": [{"name": "alice", "rx_frames": 8}]}),
@@ -165,6 +193,10 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         (json!({"host": [{"name": "alice", "rx_usecs": 100_001}]}), "host[0].rx_usecs: found 100001"),
         (json!({"host": [{"name": "alice", "rx_usecs": 5, "rx_frames": 0}]}), "host[0].rx_frames: found 0"),
         (json!({"host": [{"name": "alice", "gro": "on"}]}), "host[0].gro: found string \"on\""),
+        (
+            json!({"host": [{"name": "alice", "gso": true, "tso": false}]}),
+            "host[0].gso: found true beside `tso = false`; accepted: a host whose TCP makes longer packets",
+        ),
         (
             json!({"bottleneck": {"rate": "1gbit", "qdisc": "pfifo", "rx_frames": 3}}),
             "bottleneck.rx_frames: found 3 without a time",

@@ -159,6 +159,11 @@ impl Connection {
         self.receiver.pause();
     }
 
+    /// Lets the application read all that waits, and nothing more until the next call.
+    pub fn read(&mut self, now: Instant) {
+        self.receiver.read(now);
+    }
+
     /// Lets the application read all that waits, and from now on all that arrives.
     pub fn resume(&mut self, now: Instant) {
         self.receiver.resume(now);
@@ -183,13 +188,20 @@ impl Connection {
         self.sender.departure()
     }
 
+    /// Returns whether the next segment leaves in one packet with the last, for segmentation offload.
+    #[must_use]
+    pub fn is_amid_packet(&self) -> bool {
+        self.sender.is_amid_packet()
+    }
+
     /// Takes note that a segment with data left the queues of this end's host: it was sent, or dropped there. Returns
     /// whether this end waited for that: then poll it.
     pub fn on_freed(&mut self) -> bool {
         self.sender.on_freed()
     }
 
-    /// Takes note that the first queue of this end's host said `congestion` of `segment`, the last one that left. Poll
+    /// Takes note that the first queue of this end's host said `congestion` of `segment`, the last one that left, or of
+    /// the last ones that left, [joined](Segment::join_departing). Poll
     /// again only when something else happens: an ACK, a timer, a freed segment ([`on_freed`](Self::on_freed)).
     pub fn on_local_congestion(&mut self, now: Instant, segment: &Segment, congestion: LocalCongestion) {
         if self.phase == Phase::Established {

@@ -202,6 +202,14 @@ impl DelayedAck {
         }
     }
 
+    /// Takes note that the application has read all that waited, of which `unacked` bytes are not acknowledged. More
+    /// than a full segment is acknowledged at once, and a push unless something waits beyond a `gap`.
+    #[cold]
+    pub(crate) fn on_read(&mut self, unacked: u32, gap: bool) {
+        let is_pushed = !gap && (self.pushed > 1 || (self.pushed > 0 && !self.in_ping_pong));
+        self.now |= self.every == 0 && (unacked > self.mss.into() || (unacked > 0 && is_pushed));
+    }
+
     /// Returns whether a segment is acknowledged at once by a quick ACK or a push.
     #[inline]
     fn is_quick(&self, segment: &Arrived) -> bool {

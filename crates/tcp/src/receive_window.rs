@@ -228,8 +228,8 @@ impl ReceiveWindow {
         self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
     }
 
-    /// Returns the bytes of the window that `held` bytes out of order take up. A segment there joins its neighbours and
-    /// takes little more of the buffer than its payload.
+    /// Returns the bytes of the window that `held` bytes take up, out of order or unread. A segment there joins its
+    /// neighbours and takes little more of the buffer than its payload.
     #[cold]
     pub(crate) fn room_of_held(&self, held: u32) -> u32 {
         (u64::from(held) * u64::from(self.share) / u64::from(WHOLE)) as u32

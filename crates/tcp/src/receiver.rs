@@ -19,6 +19,8 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// The least time between two answers to segments that carry nothing and lie outside the window (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
+/// Segments that Linux joins to the packet before them (17 fragments).
+const JOINED: u32 = 16;
 
 #[derive(Clone, Debug)]
 #[repr(C, align(64))] // see `Connection`
@@ -245,7 +247,8 @@ impl Receiver {
         self.has_gap() || self.paused || self.fin.is_some()
     }
 
-    /// Takes the next `bytes` in order.
+    /// Takes the next `bytes` in order. While the application does not read, the caller has counted them as unread: on
+    /// Linux a segment takes up its room before the window grows by it (`tcp_queue_rcv`).
     #[inline]
     fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
         self.unacked += bytes;
@@ -256,9 +259,7 @@ impl Receiver {
         if self.window.grow(self.waiting(), segment.payload_len) {
             self.delack.on_growth();
         }
-        if self.paused {
-            self.unread += bytes;
-        } else {
+        if !self.paused {
             self.window.on_read(now, self.delivered);
         }
     }
@@ -266,19 +267,27 @@ impl Receiver {
     /// Returns the bytes of the window that waiting data takes up.
     #[inline]
     fn waiting(&self) -> u32 {
-        if self.held == 0 { self.unread } else { self.unread + self.window.room_of_held(self.held) }
+        let bytes = self.unread + self.held;
+        if bytes == 0 { 0 } else { self.window.room_of_held(bytes) }
     }
 
     #[inline]
     fn answer(&mut self, now: Instant, rtt: &RttEstimator) {
         let arrived = Arrived {
-            unacked: self.unacked,
+            unacked: if self.paused { self.unacked_at_once() } else { self.unacked },
             nxt: self.nxt,
             gap: self.has_gap(),
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
         self.delack.on_taken(now, arrived, || rtt.srtt());
+    }
+
+    /// Returns the bytes of which an ACK may leave at once although they are unread: none while the window shrinks,
+    /// because the application's reading acknowledges them then (`__tcp_ack_snd_check`).
+    #[cold]
+    fn unacked_at_once(&self) -> u32 {
+        if self.window.shrinks(self.last_ack, self.waiting()) { 0 } else { self.unacked }
     }
 
     /// Takes a segment without data. A segment that the peer should not have sent is answered, such as a probe of a
@@ -302,10 +311,18 @@ impl Receiver {
 
     /// Takes note that the application reads all that waits, and continues to read.
     pub(crate) fn resume(&mut self, now: Instant) {
+        self.read(now);
         self.paused = false;
+    }
+
+    /// Takes note that the application reads all that waits. It reads packet by packet, and a round trip of the
+    /// window's tuning ends with the first packet. What it reads is acknowledged (`tcp_cleanup_rbuf`).
+    pub(crate) fn read(&mut self, now: Instant) {
+        let first = self.unread.min((1 + JOINED) * u32::from(self.mss));
+        self.window.on_read(now, self.delivered - u64::from(self.unread - first));
         self.unread = 0;
         self.told = None;
-        self.window.on_read(now, self.delivered);
+        self.delack.on_read(self.unacked, self.has_gap());
         if self.window.is_news(self.nxt, self.waiting()) {
             self.delack.demand();
         }

@@ -14,7 +14,6 @@ from goodqueue.engines.live.outside import End
 from goodqueue.errors import warn
 from goodqueue.files import output
 from goodqueue.linking import answer, path
-from goodqueue.record import Scenario
 from goodqueue.show.answer import Answer
 
 if TYPE_CHECKING:
@@ -24,19 +23,17 @@ STDERR = 2
 """The descriptor of standard error."""
 
 
-def carry_out(
-    link: "Link", scenario: Scenario, server: list[str] | None, client: list[str], read: Iterable[Path]
-) -> Answer:
-    """Run ``client``, and ``server`` at the far end if there is one, and return the answer.
+def carry_out(link: "Link", task: Task, read: Iterable[Path]) -> Answer:
+    """Run the programs of ``task``, and return the answer.
 
     ``read`` are the files that the scenario was read from. Raises UserError if the link cannot be built, or breaks.
     """
     written = {}
     trouble = None
-    with asked(link.trace, link.trace_at, link.trace_snap, "live", link.force, read) as capture:
+    with asked(link.trace, link.trace_at, link.trace_snap, link.engine, link.force, read) as capture:
         if capture is not None:
-            check(scenario, capture.points)
-        task = Task(scenario, client, server, capture, STDERR if link.spares_output else None)
+            check(task.scenario, capture.points)
+        task = replace(task, trace=capture, stdout=STDERR if link.spares_output else None)
         end = _run(task, link)
         if link.record is not None:
             text = f"{end.record}\n".encode()

@@ -61,13 +61,13 @@ def _attempt() -> str:
     from pyroute2.netlink.exceptions import NetlinkError
 
     from goodqueue.engines.kernel.lab.libc import call
-    from goodqueue.engines.live import namespaces, privileges
+    from goodqueue.engines.live import ends, namespaces, privileges
 
     try:
         privileges.become_builder()
         call("unshare", privileges.NEW_PROCESSES | privileges.NEW_MOUNTS)
         namespaces.leave()
-        namespaces.build(1, nested=False)
+        namespaces.build(1, ends.of_link(1, ()), nested=False, group=os.getegid())
     except (OSError, NetlinkError) as error:
         return namespaces.said(error)
     return "fine"

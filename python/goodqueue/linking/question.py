@@ -8,7 +8,7 @@ from goodqueue import options
 from goodqueue.ask import shared
 from goodqueue.ask.fields import argument, flag, option, scenario_options
 from goodqueue.ask.question import Question, Work, question
-from goodqueue.ask.readers import TEXTS, whole
+from goodqueue.ask.readers import TEXTS, whole, word
 from goodqueue.errors import Option, UserError
 
 OPTIONS = ("rate", "rtt", "qdisc", "up_rate", "up_qdisc", "trace_down", "trace_up")
@@ -16,6 +16,10 @@ OPTIONS = ("rate", "rtt", "qdisc", "up_rate", "up_qdisc", "trace_down", "trace_u
 
 DOCTOR = "doctor"
 """The word that asks what prevents a link on this machine."""
+
+
+LIVE, KERNEL = "live", "kernel"
+"""The engines whose path a link can have."""
 
 
 @question
@@ -30,6 +34,7 @@ class Link(Question):
       goodqueue link --trace-down lte.mahimahi --rtt 40ms -- bash
       goodqueue link --rtt 10ms -- goodqueue link --rate 2mbit --rtt 30ms -- ping -c 3 server
       goodqueue link --virtual --rate 10mbit --rtt 50ms -- irtt server -- irtt client -d 10m server
+      goodqueue link tree.toml --virtual --engine kernel -- iperf3 -s -1 -- iperf3 -c server -R
       goodqueue link doctor
 
     CMD's packets are real. CMD runs in its own network namespace, and the path is the only way out. With two commands,
@@ -44,7 +49,8 @@ class Link(Question):
     --virtual runs both commands and the path in Linux as an ordinary process, whose clock jumps to the next timer when
     all programs wait: minutes take seconds, and two runs print the same. A program that waits in a loop without
     sleeping never ends there. CMD sees this machine's files, may change those of the working directory alone, and
-    reaches no other network. `goodqueue kernel image --machine process` builds that Linux.
+    reaches no other network. `goodqueue kernel image --machine process` builds that Linux. With --engine kernel its own
+    disciplines are the path: any `tc` line or tree of Linux's, at a third of the processor's time.
     """
 
     verb = "link"
@@ -71,7 +77,20 @@ class Link(Question):
         reader=whole(*options.BOUNDS["trace_snap"]),
         otherwise="all",
     )
+    host: tuple[str, ...] = option(
+        "NAME[=END]",
+        "One more host, with an address of its own. END is server or client. Repeatable.",
+        (),
+        reader=TEXTS,
+        otherwise="server's end",
+    )
     virtual: bool = flag("In virtual time, in Linux as a process: what programs compute takes no time there.")
+    engine: str = option(
+        "NAME",
+        "Whose path: live (goodqueue's), or with --virtual kernel (Linux's own disciplines).",
+        LIVE,
+        reader=word(LIVE, KERNEL),
+    )
     kernel: str | None = shared.kernel()
     record: str | None = option("FILE.json", "Write the record there.")
     force: bool = flag(shared.FORCE)
@@ -101,6 +120,8 @@ class Link(Question):
 
         engines.need_linux(self.verb)
 
+        from goodqueue.engines.live import ends
+        from goodqueue.engines.live.ordering import Task
         from goodqueue.linking import answer, carrying, commands, doctor, path
 
         if self.words == (DOCTOR,):
@@ -114,10 +135,15 @@ class Link(Question):
 
             if (why := machine.why_not(self.kernel)) is not None:
                 raise UserError(Option("virtual"), why)
+        task = Task(scenario, client, server, hosts=ends.declared(self.host))
+        if self.engine == KERNEL:
+            from goodqueue.engines.live.routed import planning
+
+            task = replace(task, plan=planning.plan(scenario, self.kernel).to_json())
         if self.record is not None:
             output.check_file(self.record, self.force, "--record")
             output.spare(self.record, read, "--record")
-        return Work(self.verb, lambda *_: carrying.carry_out(self, scenario, server, client, read))
+        return Work(self.verb, lambda *_: carrying.carry_out(self, task, read))
 
     def _check(self) -> None:
         """Refuse options that do not go together. Raises UserError."""
@@ -131,6 +157,10 @@ class Link(Question):
                 )
         if self.kernel is not None and not self.virtual:
             raise UserError(Option("kernel"), ["found without ", Option("virtual"), "; accepted: with it"])
+        if self.engine == KERNEL and not self.virtual:
+            raise UserError(
+                Option("engine"), ["found kernel without ", Option("virtual"), "; accepted: live, or with it"]
+            )
         of_trace = {"trace_at": self.trace_at, "trace_snap": self.trace_snap}
         if self.trace is None and (name := next((name for name, value in of_trace.items() if value), None)):
             raise UserError(Option(name), "found without --trace; accepted: with --trace FILE.pcapng")

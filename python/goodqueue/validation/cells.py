@@ -67,11 +67,12 @@ class Set:
 def on_release(cell_set: Set, release: str) -> Set:
     """Return ``cell_set`` with the simulator's TCP and disciplines as Linux ``release`` has them."""
     return replace(
-        cell_set, cells=[replace(cell, scenario=_of_release(cell.scenario, release)) for cell in cell_set.cells]
+        cell_set, cells=[replace(cell, scenario=of_release(cell.scenario, release)) for cell in cell_set.cells]
     )
 
 
-def _of_release(scenario: Scenario, release: str) -> Scenario:
+def of_release(scenario: Scenario, release: str) -> Scenario:
+    """Return the resolved ``scenario`` with TCP and disciplines as Linux ``release`` has them."""
     traffic = [source | ({"stack": f"linux-{release}"} if "stack" in source else {}) for source in scenario["traffic"]]
     return scenarios.resolve(scenario | {"traffic": traffic, "linux": {"release": release}})
 

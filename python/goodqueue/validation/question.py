@@ -1,4 +1,4 @@
-"""What ``goodqueue validate`` and ``goodqueue validate lines`` ask."""
+"""What ``goodqueue validate`` and ``goodqueue validate lines`` ask. Other rooms have its further questions."""
 
 from typing import TYPE_CHECKING
 
@@ -7,6 +7,8 @@ from goodqueue.ask.fields import argument, flag, option
 from goodqueue.ask.question import Question, Work, question
 from goodqueue.ask.readers import PATH, TEXTS, whole
 from goodqueue.errors import Option, UserError
+from goodqueue.validation.packets.drawn_question import DrawnRuns
+from goodqueue.validation.packets.question import SamePackets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +75,7 @@ class Validate(Question):
     """
 
     verb = "validate"
-    further = (Lines,)
+    further = (Lines, SamePackets, DrawnRuns)
     report = "Write the tables, figures and all numbers."
     needs_store = True
 

@@ -14,6 +14,15 @@ impl Receive {
         Ok(None)
     }
 
+    #[allow(clippy::unnecessary_wraps)] // as in builds with the feature
+    pub(crate) fn of_host(_table: &Table<'_>) -> Result<Option<Self>> {
+        Ok(None)
+    }
+
+    pub(crate) fn reads_after_poll(&self) -> bool {
+        match *self {}
+    }
+
     pub(crate) fn merges(&self) -> bool {
         match *self {}
     }

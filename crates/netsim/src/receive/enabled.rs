@@ -44,6 +44,14 @@ pub(crate) const GRO: Key<bool> = Key::optional("gro", "true")
     .source("Linux 6.1 `tcp_gro_receive`")
     .simulator_only();
 
+pub(crate) const READS_AFTER_POLL: Key<bool> = Key::optional("reads_after_poll", "true")
+    .help(
+        "whether applications read only when the host has taken all packets that wait, as if both share a processor; \
+         false if left out: they read each segment at once",
+    )
+    .source("Linux 6.1 `__tcp_ack_snd_check`, `tcp_cleanup_rbuf`")
+    .simulator_only();
+
 /// The packets that one poll takes at most (Linux `NAPI_POLL_WEIGHT`).
 const BUDGET: usize = 64;
 /// The lists of held packets, and the most in each (Linux `GRO_HASH_BUCKETS`, `MAX_GRO_SKBS`).
@@ -57,6 +65,8 @@ pub struct Receive {
     #[serde(skip_serializing_if = "Option::is_none")]
     rx_frames: Option<u64>,
     gro: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reads_after_poll: bool,
 }
 
 impl Receive {
@@ -74,8 +84,32 @@ impl Receive {
                 let accepted = "one with `rx_usecs`, at the end of which fewer packets are taken";
                 refuse(&table.key("rx_frames"), format!("{frames} without a time"), accepted)
             }
-            _ => Ok((rx_usecs > 0 || gro).then_some(Self { rx_usecs, rx_frames, gro })),
+            _ => Ok((rx_usecs > 0 || gro).then_some(Self {
+                rx_usecs,
+                rx_frames,
+                gro,
+                reads_after_poll: false,
+            })),
         }
+    }
+
+    /// Reads the keys of a host's `table`. Returns none if packets neither wait nor merge, and applications read each
+    /// segment at once.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub(crate) fn of_host(table: &Table<'_>) -> Result<Option<Self>> {
+        let card = Self::read(table, None)?;
+        if table.find(&READS_AFTER_POLL)? != Some(true) {
+            return Ok(card);
+        }
+        let at_once = Self { rx_usecs: 0, rx_frames: None, gro: false, reads_after_poll: true };
+        Ok(Some(card.map_or(at_once, |card| Self { reads_after_poll: true, ..card })))
+    }
+
+    /// Returns whether applications of the host read only after a poll.
+    pub(crate) fn reads_after_poll(&self) -> bool {
+        self.reads_after_poll
     }
 
     /// Returns whether segments merge.
@@ -141,6 +175,16 @@ impl Card {
         }
         self.counts.handed_on += (host.len() - before) as u64;
         self.counts.bytes += host[before..].iter().map(|packet| u64::from(packet.len())).sum::<u64>();
+    }
+
+    /// Returns when the interrupt comes, or [`Instant::MAX`] if no packet waits.
+    pub(crate) fn due(&self) -> Instant {
+        self.due
+    }
+
+    /// Returns whether the host's applications read only after a poll.
+    pub(crate) fn reads_after_poll(&self) -> bool {
+        self.of.reads_after_poll
     }
 
     /// Returns the number of packets that wait.

@@ -8,7 +8,7 @@ fn at(us: u64) -> Instant {
 }
 
 fn receive(rx_usecs: u64, rx_frames: Option<u64>) -> Card {
-    Card::new(Receive { rx_usecs, rx_frames, gro: true })
+    Card::new(Receive { rx_usecs, rx_frames, gro: true, reads_after_poll: false })
 }
 
 /// Returns the segment `number` of the connection `flow`, with full payload.

@@ -57,6 +57,15 @@ const TSO: Key<bool> = Key::with_default("tso", "true")
          left (segmentation offload). Without it, packets of `linux-3.x` take more memory",
     );
 
+#[cfg(feature = "complete")]
+const GSO: Key<bool> = Key::optional("gso", "true")
+    .help(
+        "whether the host's discipline sees the segments that TCP hands down together as one packet, which the device \
+         cuts behind it (generic segmentation offload); false if left out",
+    )
+    .source("Linux `validate_xmit_skb`; since 4.17 with `ethtool -K gso off`, too")
+    .simulator_only();
+
 /// The keys of a host.
 pub(super) const KEYS: &[&dyn AnyKey] = &[
     &NAME,
@@ -69,6 +78,8 @@ pub(super) const KEYS: &[&dyn AnyKey] = &[
     &PACING_SHIFT,
     &TSO,
     #[cfg(feature = "complete")]
+    &GSO,
+    #[cfg(feature = "complete")]
     &super::sysctls::TCP_ECN,
     #[cfg(feature = "complete")]
     &super::sysctls::TCP_ECN_OPTION,
@@ -78,6 +89,8 @@ pub(super) const KEYS: &[&dyn AnyKey] = &[
     &crate::receive::RX_FRAMES,
     #[cfg(feature = "complete")]
     &crate::receive::GRO,
+    #[cfg(feature = "complete")]
+    &crate::receive::READS_AFTER_POLL,
 ];
 
 /// The stack of a host, or of all hosts of a role that have no table of their own.
@@ -87,9 +100,11 @@ pub(crate) struct HostSpec {
     role: Side,
     /// The rule of small queues that connections get, if they get one.
     pub(crate) small_queues: Option<SmallQueues>,
+    /// Whether TCP hands packets of several segments to the first queue as one.
+    pub(crate) gso: bool,
     /// The hop that is its interface, if it has a queue of its own.
     pub(crate) interface: Option<HopId>,
-    /// The receive side of its card, if packets wait or merge there.
+    /// The receive side of its card, if packets wait or merge there, or applications read after a poll.
     pub(crate) receive: Option<Receive>,
     pub(crate) sysctls: Sysctls,
     /// The place of its table, for messages.
@@ -133,11 +148,11 @@ impl HostSpec {
             Some(_) => Some(LinkSpec::of_hop(table, path)?.at_sender()),
             None => None,
         };
-        let receive = Receive::read(table, None)?;
+        let receive = Receive::of_host(table)?;
         if receive.is_some() && name.is_none() {
             return refuse(
                 table.path(),
-                "`rx_usecs` or `gro` without a name",
+                "`rx_usecs`, `gro` or `reads_after_poll` without a name",
                 "a card of a host with a `name`",
             );
         }
@@ -145,8 +160,27 @@ impl HostSpec {
         let pacing_shift = table.find(&PACING_SHIFT)?.unwrap_or(usual) as u8;
         let offload = table.take(&TSO)?;
         let small_queues = table.take(&SMALL_QUEUES)?.then_some(SmallQueues { pacing_shift, offload });
+        let gso = Self::gso(table)?;
+        if gso && !offload {
+            return refuse(
+                &table.key("gso"),
+                "true beside `tso = false`",
+                "a host whose TCP makes longer packets",
+            );
+        }
         let (sysctls, key) = (Sysctls::read(table)?, table.path().to_string());
-        Ok((Self { name, role, small_queues, interface: None, receive, sysctls, key }, link))
+        Ok((Self { name, role, small_queues, gso, interface: None, receive, sysctls, key }, link))
+    }
+
+    #[cfg(feature = "complete")]
+    fn gso(table: &Table<'_>) -> Result<bool> {
+        Ok(table.find(&GSO)? == Some(true))
+    }
+
+    #[cfg(not(feature = "complete"))]
+    #[allow(clippy::unnecessary_wraps)] // as with the feature
+    fn gso(_table: &Table<'_>) -> Result<bool> {
+        Ok(false)
     }
 
     /// Returns the place of its table, for messages.
@@ -209,6 +243,8 @@ pub(super) struct Written<'a> {
     pacing_shift: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tso: Option<bool>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    gso: bool,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     receive: Option<Receive>,
     #[serde(flatten)]
@@ -218,7 +254,7 @@ pub(super) struct Written<'a> {
 impl HostSpec {
     /// Returns its table, in which `link` is its interface.
     pub(super) fn written<'a>(&'a self, link: Option<&'a LinkSpec>) -> Written<'a> {
-        let &Self { ref name, role, ref small_queues, receive, sysctls, .. } = self;
+        let &Self { ref name, role, ref small_queues, gso, receive, sysctls, .. } = self;
         Written {
             name: name.as_ref(),
             role: role.name(),
@@ -226,6 +262,7 @@ impl HostSpec {
             small_queues: small_queues.is_some(),
             pacing_shift: small_queues.map(|queues| queues.pacing_shift),
             tso: small_queues.map(|queues| queues.offload),
+            gso,
             receive,
             sysctls,
         }

@@ -154,10 +154,11 @@ impl Build<'_, '_> {
         let ledger = self.ledger(place, pipes.flows());
         let (direction, _) = self.dice(place);
         let draws = self.draws(place);
+        let is_whole = self.scenario.hops.hosts.iter().any(|host| host.gso);
         let Some(LinkSpec { below, rate, .. }) = self.spec(place) else { unreachable!("see `discipline`") };
         let refused = |why| ScenarioError::new("", why);
         let transmitter = below.transmitter(rate.0, draws).map_err(refused)?;
-        let cuts = below.receive.is_some_and(|receive| receive.merges());
+        let cuts = is_whole || below.receive.is_some_and(|receive| receive.merges());
         let below = Below { transmitter, ring: below.ring.map(|room| Ring::new(room, below.bql)), cuts };
         Ok(Link::new(qdisc, below, direction, parts, pipes, ledger))
     }

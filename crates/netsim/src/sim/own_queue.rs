@@ -55,15 +55,19 @@ impl Simulation {
     #[cold]
     pub(super) fn hand_down(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) {
         let (now, direction) = (self.now, end.sends());
-        let Some(node) = self.row.as_ref().map(|row| row.entry(flow, direction)) else { return };
-        while let Some(segment) = self.connection(flow, end, socket).poll_transmit(now) {
-            let segment = match self.connection(flow, end, socket).departure() {
-                Some(departure) => segment.leaving_at(departure),
-                None => segment,
-            };
+        let Some(row) = &self.row else { return };
+        let (node, is_whole) = (row.entry(flow, direction), row.takes_whole(flow, direction));
+        let mut next = None;
+        while let Some(segment) = next.take().or_else(|| self.segment_to_leave(flow, end, socket)) {
+            let mut segment = segment;
+            while is_whole && self.connection(flow, end, socket).is_amid_packet() {
+                next = self.segment_to_leave(flow, end, socket);
+                let Some(joined) = next.and_then(|next| segment.join_departing(&next)) else { break };
+                (segment, next) = (joined, None);
+            }
             let hash = socket.map_or(self.flow_paths[flow].hash, |id| self.sockets[id].hash)[direction];
             let path = &mut self.flow_paths[flow];
-            path.offered[direction] += 1;
+            path.offered[direction] += u64::from(segment.parts());
             let body = Body::Tcp(Segment { dscp: path.dscp, ..segment });
             let congestion = match self.enter(node, direction, Packet { arrival: now, flow, hash, body }) {
                 Enqueued::Success => continue,
@@ -85,6 +89,14 @@ impl Simulation {
             *fires = deadline;
             self.agenda.set(self.timer_of(flow, end, socket), deadline);
         }
+    }
+
+    /// Returns the next segment of a sender that its connection hands down now, with its departure time.
+    fn segment_to_leave(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) -> Option<Segment> {
+        let now = self.now;
+        let connection = self.connection(flow, end, socket);
+        let segment = connection.poll_transmit(now)?;
+        Some(connection.departure().map_or(segment, |departure| segment.leaving_at(departure)))
     }
 
     fn connection(&mut self, flow: FlowId, end: Side, socket: Option<SocketId>) -> &mut Connection {

@@ -80,6 +80,8 @@ struct OwnQueue {
     exists: bool,
     /// TCP has small queues there.
     is_small: bool,
+    /// TCP hands down packets of several segments as one.
+    takes_whole: bool,
 }
 
 /// The exit of flows whose packets go on to another hop.
@@ -127,6 +129,8 @@ impl Routes {
                 let own = own.map_or(OwnQueue::default(), |host| OwnQueue {
                     exists: true,
                     is_small: host.small_queues.is_some(),
+                    // mac80211 cuts packets before it queues them
+                    takes_whole: host.gso && route[direction].first() != Some(&Node::Cell),
                 });
                 senders[direction].extend(std::iter::repeat_n(own, traffic.count as usize));
             }
@@ -255,6 +259,11 @@ impl Row {
     /// Returns whether the first hop of packets of `flow` is a queue of their sender's host.
     pub(super) fn has_own_queue(&self, flow: FlowId, direction: Direction) -> bool {
         self.senders[direction][flow].exists
+    }
+
+    /// Returns whether the queue of the sender's host takes packets of several segments of `flow` as one.
+    pub(super) fn takes_whole(&self, flow: FlowId, direction: Direction) -> bool {
+        self.senders[direction][flow].takes_whole
     }
 
     /// Returns the node of packets of `flow` after `node`.

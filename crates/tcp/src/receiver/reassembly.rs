@@ -1,13 +1,10 @@
 //! Data that is not simply the next in order: ranges held out of order, their SACK blocks, duplicates, and refusals.
 
-use super::Receiver;
+use super::{JOINED, Receiver};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
 use crate::{Flags, SackBlock, Segment, SeqNumber};
 use goodqueue_units::Instant;
-
-/// Segments out of order that Linux's queue joins to the packet before them (17 fragments).
-const JOINED: u32 = 16;
 
 impl Receiver {
     /// Takes a segment out of order, received again, above a hole, with FIN, or while the application does not read.
@@ -68,6 +65,9 @@ impl Receiver {
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
         let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes);
+        if self.paused {
+            self.unread += bytes;
+        }
         if bytes > 0 {
             self.take_apart(now, segment, bytes, rtt);
         }

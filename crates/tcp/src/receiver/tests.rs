@@ -189,27 +189,46 @@ fn what_comes_twice_is_told_once_and_first() {
     assert_eq!(r.held, 0);
 }
 
-/// Guards against a window that stays open, or a window that opens without an ACK that reports it.
+/// Each segment takes half of its bytes, as out of order. Guards against a window that stays open, or a window that
+/// opens without an ACK that reports it.
 #[test]
 fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     let mut r = Receiver::new(20_000, &Config { mss: MSS, ..Config::default() });
     r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Off));
     r.pause();
     let mut windows = vec![];
-    for n in 0..40_u32 {
+    for n in 0..80_u32 {
         data(&mut r, n.into(), 5000 + 500 * n);
         r.demand_ack();
         windows.extend(ack(&mut r).map(|ack| ack.window));
     }
-    assert_eq!((windows[0], windows[38], windows[39]), (19_500, 500, 0));
-    assert_eq!(data(&mut r, 50, 25_000), 0, "no room");
+    assert_eq!((windows[0], windows[38], windows[74], windows[79]), (19_750, 10_250, 1250, 0));
+    assert_eq!(data(&mut r, 90, 45_000), 0, "no room");
     assert!(ack(&mut r).is_some_and(|ack| ack.window == 0 && ack.sack_len == 0));
-    r.on_bare(at(51), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
+    r.on_bare(at(91), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
     assert!(ack(&mut r).is_some(), "a probe is answered");
-    r.on_bare(at(52), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
+    r.on_bare(at(92), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
     assert!(ack(&mut r).is_none(), "but no flood of them");
-    r.resume(at(60));
+    r.resume(at(100));
     assert_eq!(ack(&mut r).map(|ack| ack.window), Some(20_000));
+}
+
+/// Five segments that wait unread: the window falls with each, so none is acknowledged before the application reads.
+/// That is more than a full segment, which leaves one ACK at once. A single segment waits for another as ever.
+#[test]
+fn a_burst_is_acknowledged_when_the_application_reads_it() {
+    let mut r = settled();
+    let nxt = r.nxt.0;
+    r.pause();
+    for n in 0..5 {
+        data(&mut r, 0, nxt + 500 * n);
+        assert!(ack(&mut r).is_none(), "segment {n}");
+    }
+    r.read(at(0));
+    assert_eq!(ack(&mut r).map(|ack| ack.ack.0), Some(nxt + 2500));
+    data(&mut r, 0, nxt + 2500);
+    r.read(at(0));
+    assert!(ack(&mut r).is_none(), "one segment");
 }
 
 /// 10 000 bytes that wait behind a hole take up 5000 of a window of 64 000 bytes. If they took up 10 000, our sender

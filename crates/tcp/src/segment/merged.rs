@@ -47,6 +47,14 @@ impl Segment {
         })
     }
 
+    /// Returns this segment with the payload of `next`, if the two leave their host as one packet: the rest of a packet
+    /// for segmentation offload. A packet with a [departure time](Self::departure) stays in parts, each of which has
+    /// that time.
+    #[must_use]
+    pub fn join_departing(&self, next: &Self) -> Option<Self> {
+        if self.departure().is_some() { None } else { self.join(next) }
+    }
+
     /// Returns whether nothing can follow this segment in a merged one (`tcp_gro_receive`).
     #[must_use]
     pub const fn is_complete(&self) -> bool {

@@ -87,6 +87,11 @@ impl Sender {
         pacer.departure().unwrap_or(now)
     }
 
+    /// Returns whether the next segment leaves in one packet with the last.
+    pub(crate) fn is_amid_packet(&self) -> bool {
+        self.offload.is_amid_packet()
+    }
+
     /// Takes note that a segment with data left the queues of the host. Returns whether the sender waited for that.
     pub(crate) fn on_freed(&mut self) -> bool {
         let queue = self.brakes.as_mut().and_then(|brakes| brakes.small_queue.as_mut());

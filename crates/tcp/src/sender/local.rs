@@ -39,7 +39,7 @@ impl Sender {
         let is_new = segment.seq_len() > 0 && segment.seq + segment.seq_len() == self.board.nxt();
         let is_refused = congestion == LocalCongestion::Refused;
         if is_refused && segment.seq_len() > 0 {
-            self.take_back(now, segment);
+            (0..segment.parts()).rev().for_each(|part| self.take_back(now, &segment.part(part)));
         }
         self.recovery.keep_reduced();
         if self.state() < CongestionState::Cwr {

@@ -5,10 +5,12 @@ planning → Plan → lab (in a machine, or on this host) → raw results → me
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from goodqueue.capture import Trace
+from goodqueue.engines.kernel import draws as equal_draws
 from goodqueue.engines.kernel import folders, host, image, module, planning, process, process_build, vm
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
@@ -27,6 +29,8 @@ def run(
     trace: Trace | None = None,
     release: str | None = None,
     machine: str | None = None,
+    *,
+    draws: bool = False,
 ) -> str:
     """Run the resolved ``scenario`` and return its record as JSON.
 
@@ -37,12 +41,18 @@ def run(
     With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
     checksums.
 
+    With ``draws`` Linux's disciplines draw the simulator's random numbers, and the links let no packet out early. Only
+    a process can do that.
+
     Raises UserError if Linux lacks something that the scenario needs, or if the run fails. Raises StoppedError once
     ``stop`` is set.
     """
     from goodqueue.engines.kernel import measure
 
     plan = planning.plan(scenario, release)
+    if draws:
+        exact = {way: replace(getattr(plan, way), is_exact=True) for way in ("down", "up")}
+        plan = replace(plan, draws=list(equal_draws.state(scenario)), **exact)
     where = place(plan, stop, release, machine)
     with folders.private() as folder:
         if where == "process":
@@ -55,15 +65,17 @@ def run(
         record = measure.record(scenario, plan, folder / "results", where)
         record["engine"] = "-".join(filter(None, [record["engine"], release, machine]))
         if trace is not None:
-            _keep(trace, folder / "results")
+            keep(trace, folder / "results", measure.results(folder / "results")["start_ns"])
         return json.dumps(record, ensure_ascii=False)
 
 
-def _keep(trace: Trace, folder: Path) -> None:
-    """Write the captures in ``folder`` as one file, with the times of a simulated run's trace."""
+def keep(trace: Trace, folder: Path, start_ns: int) -> None:
+    """Write the captures in ``folder`` as one file, with the times of a simulated run's trace.
+
+    ``start_ns`` is when the run began. Raises UserError.
+    """
     from goodqueue import _goodqueue
 
-    start_ns: int = json.loads((folder / "lab.json").read_bytes())["start_ns"]
     captures = str(folder / "r-wan.pcap"), str(folder / "r-cli.pcap")
     try:
         _goodqueue.merge_captures(trace.path, list(trace.points), *captures, start_ns)

@@ -51,6 +51,16 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
     Raises UserError: the key, what was found, what is accepted.
     """
     scenario = expanded(scenario)
+    check_stated(scenario, release)
+    for index, traffic in enumerate(scenario["traffic"]):
+        check_traffic(f"traffic[{index}]", traffic, release=release)
+    planned = lay_out(scenario, paths.path(scenario), release=release)
+    check_disciplines(scenario, release)
+    return planned
+
+
+def check_stated(scenario: Scenario, release: str | None) -> None:
+    """Refuse what ``scenario`` says beside traffic and path, and Linux cannot do or ``release`` is not."""
     if (scenario.get("series") or {}).get("law"):
         raise UserError(
             "series.law", "found true; accepted by the kernel engine: false, as Linux does not show its laws"
@@ -61,11 +71,6 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
         raise UserError("linux.release", f"found {quoted(stated)}; accepted by the kernel engine: {accepted}")
     if mtu := scenario["path"].get("mtu"):
         raise UserError("path.mtu", f"found {mtu}; accepted by the kernel engine: 1500, or none")
-    for index, traffic in enumerate(scenario["traffic"]):
-        check_traffic(f"traffic[{index}]", traffic, release=release)
-    planned = lay_out(scenario, paths.path(scenario), release=release)
-    _check_disciplines(scenario, release)
-    return planned
 
 
 def expanded(scenario: Scenario) -> Scenario:
@@ -96,7 +101,7 @@ def _buffers(scenario: Scenario, release: str | None) -> dict[str, str]:
     return {name: stock[name] if text == "stock" else text for name, text in stated.items() if text}
 
 
-def _check_disciplines(scenario: Scenario, release: str | None) -> None:
+def check_disciplines(scenario: Scenario, release: str | None) -> None:
     """Refuse disciplines that are newer than ``release``. This machine's own packages count as the oldest release."""
     from goodqueue import _goodqueue
 
@@ -313,6 +318,7 @@ _OF_HOSTS = {
     "tso": (False, "as its interfaces send single packets"),
     "rx_usecs": (0, "as its cards are virtual and have no interrupts"),
     "gro": (False, "as it switches merging off, so that one captured packet is one packet"),
+    "reads_after_poll": (False, "as each packet comes alone, and is read before the next"),
 }
 """The keys of hosts that have one value on Linux here, and why."""
 

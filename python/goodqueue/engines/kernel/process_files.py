@@ -8,6 +8,7 @@ image's own Python. Each release of Python has another bytecode.
 import fcntl
 import hashlib
 import os
+import shlex
 import shutil
 import threading
 from collections.abc import Iterator
@@ -23,6 +24,11 @@ FIRST = f"/{machine.LAB}/first.pyc"
 _FOLDER, _MARK = "process", "root-"
 """The folder in the image's, in which qemu's first boot would keep others waiting, and the beginning of a root's name.
 A hash of what goodqueue adds to the image follows."""
+
+_START = """#!/bin/sh
+exec {root}/usr/lib64/ld-linux-x86-64.so.2 --library-path {root}/{libraries} {root}/{program} "$@"
+"""
+"""A program's start from outside of the root: the image's own loader takes the image's libraries."""
 
 _UNUSED = ("usr/lib/modules", "usr/lib/python3.*/pyroute2")
 _MOUNTED = ("dev", "host", "out", "proc", "sys")
@@ -47,6 +53,19 @@ def root(system: image.Image, stop: threading.Event) -> Iterator[Path]:
         yield path
     finally:
         os.close(used)
+
+
+def programs(root: Path, folder: Path) -> None:
+    """Make ``tc`` and ``tcpdump`` of the ``root`` programs of this machine, in the new ``folder``.
+
+    They know what the image's Linux has, and this machine needs none of its own.
+    """
+    folder.mkdir()
+    for program in ("usr/sbin/tc", "usr/bin/tcpdump"):
+        words = {"root": shlex.quote(str(root)), "libraries": image.LIBRARIES, "program": program}
+        start = folder / Path(program).name
+        start.write_text(_START.format(**words), encoding="utf-8")
+        start.chmod(0o755)
 
 
 def _core() -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from operator import itemgetter
 from pathlib import Path
 from socket import IPPROTO_TCP
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,15 +99,39 @@ class Sightings:
     """By the flow's place in the plan."""
 
 
-def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
-    """Read the laboratory's captures in ``folder``. Raises UserError."""
+class Numbering(Protocol):
+    """Which flow a captured packet belongs to."""
+
+    flows: list[Flow]
+    """The flows by their places, at the latest after the last call of `places`."""
+
+    def places(self, captured: Any) -> list[int]:
+        """Return the place of each flow of ``captured`` (`_goodqueue.read_captures`), or -1."""
+
+
+class ByPort:
+    """A plan's flows, whose listening ports have their places."""
+
+    def __init__(self, plan: Plan) -> None:
+        """Take the flows of ``plan``."""
+        self.flows = plan.flows
+
+    def places(self, captured: Any) -> list[int]:
+        """Return the place that the ports of each flow have."""
+        of_ports = [addresses.place_of((flow["server"][1], flow["client"][1])) for flow in captured["flows"]]
+        return [-1 if index is None or index >= len(self.flows) else index for index in of_ports]
+
+
+def read(folder: Path, plan: Plan, lab: dict[str, Any], numbering: Numbering | None = None) -> Sightings:
+    """Read the laboratory's captures in ``folder``. Without a ``numbering`` it is `ByPort`. Raises UserError."""
+    numbering = numbering or ByPort(plan)
     origin: int = lab["start_ns"]
     pairs: dict[tuple[str, str], _Pair] = {}
     queues, hops = {}, {}
     for step, node in chain.measured(plan):
         files = node.captures()
         if files not in pairs:
-            pairs[files] = _pair(folder, files, plan)
+            pairs[files] = _pair(folder, files, plan, numbering)
         packets = pairs[files].packets(step.direction, origin)
         around = [index for index, flow in enumerate(plan.flows) if step.place in plan.routes[flow.route].skips]
         packets = packets.without(around) if around else packets
@@ -117,10 +141,10 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
             hops[plan.hops[step.place].name] = packets
     for card in cards.cards(plan):
         if card.stack.link:
-            pair = _pair(folder, card.captures(), plan)
+            pair = _pair(folder, card.captures(), plan, numbering)
             hops[card.stack.name] = pair.packets(card.stack.direction, origin)
     if plan.captures_ends:
-        between = _pair(folder, chain.ends(plan), plan)
+        between = _pair(folder, chain.ends(plan), plan, numbering)
         paths = {direction: between.packets(direction, origin) for direction in ("down", "up")}
         wires = {direction: _Wire(packets, None) for direction, packets in paths.items()}
     else:
@@ -128,7 +152,7 @@ def read(folder: Path, plan: Plan, lab: dict[str, Any]) -> Sightings:
         wires = {"down": _Wire(queues["down"], plan.down.rate_bps), "up": _Wire(queues["up"], plan.up.rate_bps)}
     connections = between.connections()
     journeys = []
-    for index, flow in enumerate(plan.flows):
+    for index, flow in enumerate(numbering.flows):
         if flow.is_tcp:
             back = wires["up" if flow.direction == "down" else "down"].arrivals(index, flow)
             parts = [_tcp(transfers[flow.direction], back, origin) for transfers in connections.get(index, [])]
@@ -158,7 +182,7 @@ class _Pair:
         return by_flow
 
 
-def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
+def _pair(folder: Path, files: tuple[str, str], plan: Plan, numbering: Numbering) -> _Pair:
     from goodqueue import _goodqueue
 
     both = [_whole(folder, file, cards.joined(plan).get(file, [])) for file in files]
@@ -166,8 +190,7 @@ def _pair(folder: Path, files: tuple[str, str], plan: Plan) -> _Pair:
         captured = _goodqueue.read_captures(*map(str, both))
     except ValueError as error:
         raise UserError(str(error)) from None
-    places = [addresses.place_of((flow["server"][1], flow["client"][1])) for flow in captured["flows"]]
-    return _Pair(captured, [-1 if index is None or index >= len(plan.flows) else index for index in places])
+    return _Pair(captured, numbering.places(captured))
 
 
 _FILE_BYTES, _PACKET = 24, struct.Struct("<IIII")

@@ -99,8 +99,8 @@ def _booted(
     so the state is the same whenever it is made, and a run from it is the run that the boot would have gone on to.
     """
     here = Path(__file__)
-    first = {"init": here.with_name("init.sh"), f"{machine.LAB}/guest.py": here.with_name("guest.py")}
-    archive = cpio.files(machine.laboratory() | {name: path.read_bytes() for name, path in first.items()})
+    programs = {"init": here.with_name("init.sh"), f"{machine.LAB}/guest.py": here.with_name("guest.py")}
+    archive = cpio.files(machine.laboratory() | {name: path.read_bytes() for name, path in programs.items()})
     key = hashlib.sha256(json.dumps([_command(system, 0, Path()), said()]).encode() + archive).hexdigest()[:16]
     more = cpio.files({f"lab/{path.name}": path.read_bytes() for path in modules}) if modules else b""
     suffix = (f"-{ghz}ghz" if ghz > 1 else "") + (f"-{hashlib.sha256(more).hexdigest()[:16]}" if more else "")

@@ -34,6 +34,9 @@ SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 NOT_STARTED, NOT_FOUND = 126, 127
 """A shell's status for a command that cannot be started, and for one that does not exist."""
 
+FIRST, LATER = "first", "later"
+"""The moments of virtual time (`virtual.moments`): before the networks are made, and before SERVER and CLIENT start."""
+
 _LOOK_S = 0.02
 
 
@@ -108,11 +111,13 @@ class Init:
         spaces = dict(zip(namespaces_told["namespaces"], self._channel.descriptors, strict=True))
         if order["outward"]:
             self._start_outward(order["outward"], spaces["server"])
+        self._await_moment()
         server = None
         if order["server"]:
             enter_network(spaces["server"])  # the namespace in which its listening sockets show
             server = self._start(order["server"], spaces["server"])
             self._await_listening(server)
+        self._await_moment()
         self._channel.send({"ready": True})
         if self._awaited_message("go") is None:
             return
@@ -121,6 +126,12 @@ class Init:
             self._channel.send({"status": status})
             if server is not None:
                 self._end(server)
+
+    def _await_moment(self) -> None:
+        """In virtual time, wait for a moment from which nothing depends on what came before (`virtual.moments`)."""
+        if self._order["virtual_time"]:
+            self._channel.send({"moment": LATER})
+            self._awaited_message("moment")
 
     def _awaited_message(self, word: str) -> Message | None:
         """Return the message that contains ``word``, or None if the run is to end before it began."""
@@ -139,6 +150,8 @@ class Init:
             for number in SIGNALS:
                 ignored = int(number) in self._order["ignored"]
                 signal.signal(number, signal.SIG_IGN if ignored else signal.SIG_DFL)
+            if self._order["user"]:
+                privileges.become(*self._order["user"])
             privileges.keep(privileges.OF_COMMANDS)
 
         return _spawn(command, self._order["environment"], become)

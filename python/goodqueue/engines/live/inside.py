@@ -4,7 +4,6 @@ The order comes through the socket. Glances, notes, and the end go back through 
 the PID of the starter. The lab dies with PARENT, and everything that the lab started dies with the lab.
 """
 
-import json
 import os
 import signal
 import socket
@@ -12,19 +11,19 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pyroute2.netlink.exceptions import NetlinkError
 
+from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.libc import die_with_parent
-from goodqueue.engines.live import init, namespaces, privileges
+from goodqueue.engines.live import init, namespaces, privileges, resolving
+from goodqueue.engines.live.middle import Middle, OwnPath
+from goodqueue.engines.live.ordering import NO_RESOLVER
+from goodqueue.engines.live.resolving import Questions
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError
 from goodqueue.files import drafts
-from goodqueue.scenario import discipline
-
-if TYPE_CHECKING:
-    from goodqueue._goodqueue import Gateway
 
 GLANCE_S = 0.2
 """The interval between glances."""
@@ -41,7 +40,6 @@ class Lab:
         self._host = host
         self._started = False
         self._priority = 0
-        self._virtual_time = False
 
     def run(self) -> None:
         """Do the order, and report how it ended."""
@@ -54,6 +52,8 @@ class Lab:
             self._host.send({"end": self._run(order)})
         except (UserError, ScenarioError, TraceError) as error:
             self._host.send({"error": str(error)})
+        except LabError as error:
+            self._host.send({"error": f"link: {error}"})
         except (OSError, NetlinkError) as error:
             self._host.send({"error": f"link: {namespaces.said(error)}; accepted: see `goodqueue link doctor`"})
 
@@ -62,8 +62,11 @@ class Lab:
             os.set_inheritable(capture, False)  # otherwise CMD would inherit it
         ours, theirs = pair()
         below, above = Channel(ours), Channel(theirs)
-        self._priority, self._virtual_time = order["priority"], order["virtual_time"]
+        self._priority = order["priority"]
         privileges.become_builder()
+        if order["virtual_time"]:
+            self._host.send({"moment": init.FIRST})
+            self._host.receive()
         die_with_parent()
         parent = init.fork(order, above, below)
         above.close()
@@ -72,32 +75,26 @@ class Lab:
             self._host.send({"place": os.getpid()})
             if self._host.receive() is None:
                 return {}
-        ends = namespaces.build(order["depth"], order["nested"])
-        files: list[str] = []
-        gateway = self._gateway(order, ends, files)
+        path = self._path(order)
+        questions = Questions(path.spaces.values()) if order["resolver"] == NO_RESOLVER else None
         try:
-            below.send({"namespaces": list(ends.spaces)}, tuple(ends.spaces.values()))
-            status = self._attend(gateway, below, order["looks"])
+            below.send({"namespaces": list(path.spaces)}, tuple(path.spaces.values()))
+            status = self._attend(path, below, order["looks"])
         finally:
             below.close()
             os.waitpid(parent, 0)
-        with discipline.blaming(files):
-            record = gateway.stop() if self._started else None
-        return {"status": status, "record": record, "no_capture": gateway.no_capture}
+        if questions is not None and (names := questions.names()):
+            self._host.send({"note": resolving.remark(names, order["hosts"])})
+        return {"status": status, "record": None} | (path.stop() if self._started else {})
 
-    def _gateway(self, order: Message, ends: namespaces.Ends, files: list[str]) -> "Gateway":
-        from goodqueue._goodqueue import Gateway
+    def _path(self, order: Message) -> Middle:
+        if order["plan"] is None:
+            return OwnPath(order)
+        from goodqueue.engines.live.routed.path import LinuxPath
 
-        server, client = ((end.descriptor, end.header) for end in (ends.server, ends.client))
-        with discipline.blaming(files, UserError):
-            gateway = Gateway(order["scenario"], server, client, discipline.Maker(files))
-        for end in (server, client):
-            os.close(end[0])
-        if (trace := order["trace"]) is not None:
-            gateway.trace(trace["path"], trace["points"], trace["snap_bytes"])
-        return gateway
+        return LinuxPath(order)
 
-    def _attend(self, gateway: "Gateway", below: Channel, looks: bool) -> int | None:
+    def _attend(self, path: Middle, below: Channel, looks: bool) -> int | None:
         """Wait until CLIENT has ended, and the processes above it, too. Return CLIENT's status, or None without one."""
         status: int | None = None
         interval = GLANCE_S if looks else LOOK_S
@@ -105,7 +102,7 @@ class Lab:
         while not below.closed:
             readable = ready([below, self._host], max(0.0, due - time.monotonic()))
             if below in readable:
-                status = self._heard(gateway, below, status)
+                status = self._heard(path, below, status)
             elif self._host in readable:
                 message = self._host.receive()
                 if message is None:
@@ -113,16 +110,16 @@ class Lab:
                 below.send(message)
             else:
                 due = time.monotonic() + interval
-                self._glance(gateway, below)
+                self._glance(path, below)
         return status
 
-    def _glance(self, gateway: "Gateway", below: Channel) -> None:
+    def _glance(self, path: Middle, below: Channel) -> None:
         """Report a glance. If the path has ended, kill CMD, which would otherwise wait for packets that cannot come."""
         if self._started:
-            glance = json.loads(gateway.glance())
+            glance = path.glance()
             self._host.send({"glance": glance}) if glance else below.send({"signal": int(signal.SIGKILL)})
 
-    def _heard(self, gateway: "Gateway", below: Channel, status: int | None) -> int | None:
+    def _heard(self, path: Middle, below: Channel, status: int | None) -> int | None:
         message = below.receive()
         if message is None:
             return status
@@ -130,10 +127,10 @@ class Lab:
             raise UserError("link", str(message["error"]))
         if "ready" in message:
             with _precedence(self._priority):
-                gateway.start(self._virtual_time)
+                path.start()
             self._started = True
             below.send({"go": True})
-        elif "note" in message:
+        elif "note" in message or "moment" in message:
             self._host.send(message)
         code: Any = message.get("status", status)
         return None if code is None else int(code)

@@ -8,14 +8,12 @@ from pyroute2 import IPRoute
 from pyroute2.netlink.exceptions import NetlinkError
 
 from goodqueue.engines.kernel.lab import sysctls
+from goodqueue.engines.kernel.lab.addresses import SIDES
 from goodqueue.engines.kernel.lab.libc import new_network
 from goodqueue.engines.kernel.lab.topology import Namespace
 from goodqueue.engines.live import devices
 from goodqueue.engines.live.devices import Device
-
-SIDES = ("server", "client")
-DEEPEST = 16
-"""The maximum number of links within each other."""
+from goodqueue.engines.live.ends import End, beyond
 
 _LOOPBACK = 1
 
@@ -26,41 +24,7 @@ def said(error: OSError | NetlinkError) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Addresses:
-    """The addresses of one end of a link. ``depth`` is 1 for the outermost link.
-
-    The IPv4 addresses are from the block for providers' NAT (RFC 6598), like mahimahi's. The IPv6 addresses are
-    private (RFC 4193).
-    """
-
-    depth: int
-    side: str
-
-    @property
-    def ipv4(self) -> str:
-        """The address as text."""
-        return f"100.64.{self.depth}.{SIDES.index(self.side) + 1}"
-
-    @property
-    def ipv6(self) -> str:
-        """The address as text."""
-        return f"fd67:6f6f:6471:{self.depth:x}::{SIDES.index(self.side) + 1}"
-
-    def names(self) -> dict[str, list[str]]:
-        """Return the addresses by name. The side's name is its IPv4 address, as in simulated runs."""
-        addresses = {self.side: [self.ipv4]}
-        return addresses | {f"{self.side}6": [self.ipv6]} if _has_ipv6() else addresses
-
-    def beyond(self) -> list[str]:
-        """Return the prefixes beyond the path: everything for a client, and deeper links' ends for a server."""
-        if self.side == "client":
-            return ["0.0.0.0/0", "::/0"]
-        deeper = range(self.depth, DEEPEST + 1)
-        return [prefix for at in deeper for prefix in (f"100.64.{at}.0/24", f"fd67:6f6f:6471:{at:x}::/64")]
-
-
-@dataclass(frozen=True, slots=True)
-class Ends:
+class Built:
     """The result of `build`: the gateway's devices, and the descriptors of the namespaces."""
 
     server: Device
@@ -68,8 +32,10 @@ class Ends:
     spaces: dict[str, int]
 
 
-def build(depth: int, nested: bool) -> Ends:
-    """Build both ends and leave this process in its own network namespace.
+def build(depth: int, ends: list[End], nested: bool, group: int) -> Built:
+    """Build both ends, with the addresses of ``ends``, and leave this process in its own network namespace.
+
+    The users of ``group`` may ping.
 
     With ``nested``, `place` has already put the server's end where the command runs, and that device's other end is
     here. Raises OSError or NetlinkError.
@@ -78,17 +44,17 @@ def build(depth: int, nested: bool) -> Ends:
     devices_made = {}
     for side, space in spaces.items():
         with space.entered():
-            sysctls.write(_switches())
+            sysctls.write(switches(group))
             tun = devices.open_tun()
             if tun is not None:
                 devices_made[side] = devices.tun(tun)
             else:
                 devices.veth(side, devices.NAME, {"net_ns_fd": space.home})
-            _bring_up(devices.NAME, Addresses(depth, side))
+            _bring_up(devices.NAME, depth, side, ends)
     for side in SIDES:
         if side not in devices_made:
             devices_made[side] = devices.taps(side)
-    return Ends(
+    return Built(
         devices_made["server"], devices_made["client"], {side: space.descriptor for side, space in spaces.items()}
     )
 
@@ -96,10 +62,10 @@ def build(depth: int, nested: bool) -> Ends:
 def leave() -> None:
     """Enter a new, empty network namespace."""
     new_network()
-    sysctls.write(_switches())
+    sysctls.write(switches(os.getegid()))
 
 
-def place(depth: int, process: int) -> None:
+def place(depth: int, ends: list[End], process: int) -> None:
     """Put the server's end of an inner link into this process's network, the client's namespace of the outer link.
 
     Packets of the inner client thereby continue through the outer link. The device's other end goes to the namespace
@@ -107,13 +73,13 @@ def place(depth: int, process: int) -> None:
     """
     name = f"{devices.NAME}{depth}"
     devices.veth("server", name, {"net_ns_pid": process})
-    _bring_up(name, Addresses(depth, "server"))
+    _bring_up(name, depth, "server", ends)
 
 
-def _switches() -> dict[str, str]:
+def switches(group: int) -> dict[str, str]:
     """Return the sysctls that are set before any device exists.
 
-    The user's group may ping. Packets are forwarded, to the world or from an inner link. But IPv6 devices are not
+    ``group`` may ping. Packets are forwarded, to the world or from an inner link. But IPv6 devices are not
     routers and have no link-local address, since the kernel would announce either across the path.
     """
     return {
@@ -121,7 +87,7 @@ def _switches() -> dict[str, str]:
         "ipv4/conf/default/rp_filter": "0",
         "ipv4/conf/all/send_redirects": "0",
         "ipv4/conf/default/send_redirects": "0",
-        "ipv4/ping_group_range": f"{os.getegid()} {os.getegid()}",
+        "ipv4/ping_group_range": f"{group} {group}",
         "ipv4/ip_unprivileged_port_start": "0",
         "ipv4/ip_forward": "1",
         "ipv4/conf/all/proxy_arp": "1",  # slirp4netns sends ARP requests for the client
@@ -133,8 +99,8 @@ def _switches() -> dict[str, str]:
     }
 
 
-def _bring_up(name: str, addresses: Addresses) -> None:
-    """Give the device its addresses and its routes.
+def _bring_up(name: str, depth: int, side: str, ends: list[End]) -> None:
+    """Give the device of ``side`` its addresses among ``ends``, and its routes.
 
     ARP is off, which also keeps IPv6 from reporting multicast groups across the path.
     """
@@ -143,11 +109,13 @@ def _bring_up(name: str, addresses: Addresses) -> None:
         ip.link("set", index=_LOOPBACK, state="up")
         ip.link("set", index=index, mtu=devices.MTU, txqlen=devices.QUEUE_PACKETS, arp=False)
         ip.link("set", index=index, state="up")
-        ip.addr("add", index=index, address=addresses.ipv4, prefixlen=32)
         with_ipv6 = _has_ipv6()
-        if with_ipv6:
-            ip.addr("add", index=index, address=addresses.ipv6, prefixlen=128)
-        for prefix in addresses.beyond():
+        for end in ends:
+            if end.side == side:
+                ip.addr("add", index=index, address=end.ipv4, prefixlen=32)
+            if end.side == side and end.ipv6 is not None and with_ipv6:
+                ip.addr("add", index=index, address=end.ipv6, prefixlen=128)
+        for prefix in beyond(depth, side):
             if with_ipv6 or ":" not in prefix:
                 ip.route("add", dst=prefix, oif=index)
 

@@ -2,10 +2,12 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from goodqueue.capture import Trace
-from goodqueue.engines.live import outward
+from goodqueue.engines.kernel.lab.addresses import SIDES
+from goodqueue.engines.live import ends, outward
+from goodqueue.engines.live.ends import Declared
 from goodqueue.engines.live.talk import Message
 
 DEPTH = "GOODQUEUE_LINK_DEPTH"
@@ -28,6 +30,10 @@ class Task:
     stdout: int | None = None
     """The descriptors of CMD's standard output and, as ``stderr``, standard error. None: those of this process."""
     stderr: int | None = None
+    hosts: tuple[Declared, ...] = ()
+    """Further hosts at the ends."""
+    plan: str | None = None
+    """The plan of Linux's own path (`routed`), as JSON. None: the path is goodqueue's."""
 
 
 def order(task: Task, level: int, direction: outward.Outward | None = None) -> Message:
@@ -36,13 +42,13 @@ def order(task: Task, level: int, direction: outward.Outward | None = None) -> M
     ``direction`` is the way to the world outside, if there is one. CMD gets this process's environment. The order is
     for a link whose far end nobody else places, and which nobody watches.
     """
-    from goodqueue.engines.live import namespaces
-
+    every = ends.of_link(level, task.hosts) if task.plan is None else ends.of_laboratory(task.hosts)
     names: dict[str, list[str]] = {}
     environment = dict(os.environ) | {DEPTH: str(level)}
-    for end in (namespaces.Addresses(level, side) for side in namespaces.SIDES):
+    for end in every:
         names |= end.names()
-        environment[f"GOODQUEUE_{end.side.upper()}"] = end.ipv4
+    for end in every[: len(SIDES)]:
+        environment[f"GOODQUEUE_{end.name.upper()}"] = end.ipv4
     if direction is not None:
         names["host"] = [outward.HOST]
         environment["GOODQUEUE_HOST"] = outward.HOST
@@ -57,8 +63,11 @@ def order(task: Task, level: int, direction: outward.Outward | None = None) -> M
         "outward": direction and direction.command,
         "resolver": NO_RESOLVER,
         "hosts": names,
+        "ends": [asdict(end) for end in every],
+        "plan": task.plan,
         "environment": environment,
         "looks": False,
         "priority": 0,
         "virtual_time": False,
+        "user": None,
     }

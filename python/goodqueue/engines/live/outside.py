@@ -15,7 +15,7 @@ from pathlib import Path
 
 from goodqueue.engines.kernel import folders
 from goodqueue.engines.kernel.lab.libc import call
-from goodqueue.engines.live import init, ordering, outward
+from goodqueue.engines.live import ends, init, ordering, outward
 from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.talk import Channel, Message, pair, ready
 from goodqueue.errors import UserError, quoted
@@ -136,11 +136,11 @@ def _alone(task: Task) -> Iterator[None]:
 
 def _order(task: Task, onlooker: Onlooker) -> Message:
     """Return the order for the lab."""
-    from goodqueue.engines.live import namespaces, privileges
+    from goodqueue.engines.live import privileges
 
     level = depth() + 1
-    if level > namespaces.DEEPEST:
-        accepted = f"{namespaces.DEEPEST} links within each other at most"
+    if level > ends.DEEPEST:
+        accepted = f"{ends.DEEPEST} links within each other at most"
         raise UserError(ordering.DEPTH, f"found {level - 1}; accepted: {accepted}")
     nested = task.server is None and level > 1 and privileges.has(privileges.NET_ADMIN)
     direction = None
@@ -175,7 +175,7 @@ def _attend(
         elif "note" in message:
             onlooker.note(message["note"])
         elif "place" in message:
-            _place(order["depth"], int(message["place"]))
+            _place(order, int(message["place"]))
             channel.send({"placed": True})
         elif "error" in message:
             raise UserError(message["error"])
@@ -194,13 +194,13 @@ def _ended(end: Message, messages: "_Told") -> End:
     return End(status, end["record"], end.get("no_capture"))
 
 
-def _place(level: int, process: int) -> None:
+def _place(order: Message, process: int) -> None:
     from pyroute2.netlink.exceptions import NetlinkError
 
     from goodqueue.engines.live.namespaces import place, said
 
     try:
-        place(level, process)
+        place(order["depth"], [ends.End(**end) for end in order["ends"]], process)
     except (OSError, NetlinkError) as error:
         what = "another one beside it" if isinstance(error, NetlinkError) and error.code == EEXIST else said(error)
         raise UserError("link within a link", f"found {what}; accepted: one at a time") from None

@@ -18,6 +18,7 @@ NET_ADMIN, NET_RAW, SYS_ADMIN = 12, 13, 21
 OF_COMMANDS = (NET_ADMIN, NET_RAW)
 """With these capabilities `ip`, `tc`, `ss`, `tcpdump` and `ping` work in a network of the user's own."""
 
+_PR_SET_KEEPCAPS = 8
 _VERSION_3 = 0x20080522
 _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE = 47, 2
 
@@ -49,6 +50,16 @@ def become_builder() -> None:
         Path("/proc/self", name).write_text(text, encoding="ascii")
 
 
+def become(user: int, group: int, groups: list[int]) -> None:
+    """Become the user with these numbers, and keep all capabilities. This process must be root. Raises OSError."""
+    mine = effective()
+    os.setgroups(groups)
+    os.setgid(group)
+    call("prctl", _PR_SET_KEEPCAPS, 1, 0, 0, 0)
+    os.setuid(user)
+    _set(mine, mine, 0)
+
+
 def keep(capabilities: Iterable[int] | None = None) -> None:
     """Keep only ``capabilities`` (None: all), and keep them when this process executes another program.
 
@@ -56,10 +67,14 @@ def keep(capabilities: Iterable[int] | None = None) -> None:
     """
     mine = effective()
     bits = mine if capabilities is None else mine & sum(1 << number for number in capabilities)
-    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
-    # Effective, permitted, inheritable: of the first 32 capabilities, then of the others.
-    low, high = bits & 0xFFFFFFFF, bits >> 32
-    call("capset", header, (ctypes.c_uint32 * 6)(low, low, low, high, high, high))
+    _set(bits, bits, bits)
     for number in range(bits.bit_length()):
         if bits >> number & 1:
             call("prctl", _PR_CAP_AMBIENT, _PR_CAP_AMBIENT_RAISE, number, 0, 0)
+
+
+def _set(*sets: int) -> None:
+    """Set this process's effective, permitted and inheritable capabilities."""
+    header = (ctypes.c_uint32 * 2)(_VERSION_3, 0)
+    halves = [bits & 0xFFFFFFFF for bits in sets] + [bits >> 32 for bits in sets]
+    call("capset", header, (ctypes.c_uint32 * 6)(*halves))

@@ -11,6 +11,8 @@ use crate::sim::Simulation;
 use crate::sim::places::Places;
 use crate::sim::row::{Node, Routes};
 use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::traffic::application::SocketId;
+use goodqueue_tcp::Handled;
 use goodqueue_units::Instant;
 
 /// The cards of a run.
@@ -22,6 +24,16 @@ pub(crate) struct Cards {
     exits: ByDirection<Option<PipeId>>,
     before_bottleneck: ByDirection<Option<CardId>>,
     before_hop: PerHop<Option<CardId>>,
+    /// What applications have not read yet, in the order in which it came.
+    unread: ByDirection<Vec<Unread>>,
+}
+
+/// Segments of one connection that its application has not read.
+struct Unread {
+    flow: FlowId,
+    hash: u32,
+    /// What they brought together.
+    handled: Handled,
 }
 
 /// A card at its place.
@@ -31,6 +43,8 @@ struct Placed {
     /// The direction of the packets that it receives.
     direction: Direction,
     behind: Behind,
+    /// Applications of the host are going to read when no packet waits in the card.
+    is_unread: bool,
 }
 
 /// What gets a card's packets.
@@ -65,7 +79,7 @@ impl Cards {
         let mut list = List::default();
         let mut add = |receive, direction, behind| {
             let component = places.card(CardId::at(list.len()));
-            list.push(Placed { card: Card::new(receive), component, direction, behind })
+            list.push(Placed { card: Card::new(receive), component, direction, behind, is_unread: false })
         };
         let before_bottleneck = ByDirection::of(|direction| {
             let receive = scenario.link(direction).below.receive?;
@@ -88,7 +102,8 @@ impl Cards {
             });
             of_traffic.collect()
         });
-        Self { list, at_host, exits: routes.exits_of_cards, before_bottleneck, before_hop }
+        let unread = ByDirection::of(|_| Vec::new());
+        Self { list, at_host, exits: routes.exits_of_cards, before_bottleneck, before_hop, unread }
     }
 
     /// Returns the card of the host at which a packet of `flow` arrives by `pipe`, if it has one.
@@ -101,6 +116,12 @@ impl Cards {
     #[inline]
     pub(in crate::sim) fn is_exit(&self, direction: Direction, pipe: PipeId) -> bool {
         self.exits[direction] == Some(pipe)
+    }
+
+    /// Returns whether a packet of `flow` comes by `pipe` from the card of a host whose applications read after a poll.
+    pub(in crate::sim) fn are_read_late(&self, flow: FlowId, direction: Direction, pipe: PipeId) -> bool {
+        let card = || self.at_host[direction].get(flow).copied().flatten();
+        self.is_exit(direction, pipe) && card().is_some_and(|card| self.list[card].card.reads_after_poll())
     }
 
     /// Returns the card in front of `node`, if there is one.
@@ -141,8 +162,11 @@ impl Simulation {
     /// Gives `packet`, which arrives now, to the card `id`.
     pub(in crate::sim) fn enter_card(&mut self, id: CardId, packet: Packet) {
         let Some(row) = &mut self.row else { return };
-        let Placed { card, component, .. } = &mut row.cards.list[id];
-        self.agenda.set(*component, card.arrive(self.now, packet));
+        let Placed { card, component, is_unread, .. } = &mut row.cards.list[id];
+        let due = card.arrive(self.now, packet);
+        if !*is_unread {
+            self.agenda.set(*component, due);
+        }
     }
 
     /// Gives the next packet from `pipe` to the card `id` of its host.
@@ -158,13 +182,21 @@ impl Simulation {
         self.enter_card(id, packet);
     }
 
-    /// Handles the interrupt of the card `id`: hands its packets to the host, or to the link behind it.
+    /// Handles the interrupt of the card `id`: hands its packets to the host, or to the link behind it. If there is no
+    /// interrupt now, the host's applications read.
     pub(in crate::sim) fn interrupt(&mut self, id: CardId) {
         let Some(row) = &mut self.row else { return };
-        let Placed { card, component, direction, behind } = &mut row.cards.list[id];
+        let Placed { card, component, direction, behind, is_unread } = &mut row.cards.list[id];
         let (direction, mut packets) = (*direction, Vec::new());
+        if card.due() > self.now {
+            *is_unread = false;
+            self.agenda.set(*component, card.due());
+            return self.read_all(direction);
+        }
         card.interrupt(&mut packets);
-        self.agenda.set(*component, Instant::MAX);
+        // The packets reach the host at this time too, and before this component acts again.
+        *is_unread = card.reads_after_poll();
+        self.agenda.set(*component, if *is_unread { self.now } else { Instant::MAX });
         if let &mut Behind::Link(node) = behind {
             for packet in packets {
                 self.hand_over(node, direction, packet);
@@ -176,6 +208,44 @@ impl Simulation {
         for packet in &packets {
             if let Some(time) = pipes.push(exit, self.now, packet) {
                 self.agenda.set(Component::pipe(direction, exit), time);
+            }
+        }
+    }
+
+    /// Tells of a segment that an end of a connection has taken, whose application reads after the poll. What it
+    /// acknowledges leaves at once. `socket` is the connection of an application's flow.
+    #[cold]
+    pub(in crate::sim) fn heard_in_poll(
+        &mut self,
+        (flow, hash): (FlowId, u32),
+        direction: Direction,
+        socket: Option<SocketId>,
+        handled: Handled,
+    ) {
+        if let Some(row) = &mut self.row {
+            let unread = &mut row.cards.unread[direction];
+            match unread.iter_mut().find(|one| (one.flow, one.hash) == (flow, hash)) {
+                Some(one) => {
+                    one.handled.newly_delivered_bytes += handled.newly_delivered_bytes;
+                    one.handled.rtt = handled.rtt.or(one.handled.rtt);
+                }
+                None => unread.push(Unread { flow, hash, handled }),
+            }
+        }
+        self.pump(flow, direction.receiver(), socket);
+    }
+
+    /// Lets the applications that receive packets of `direction` read all that waits for them.
+    fn read_all(&mut self, direction: Direction) {
+        let Some(row) = &mut self.row else { return };
+        let end = direction.receiver();
+        for Unread { flow, hash, handled } in std::mem::take(&mut row.cards.unread[direction]) {
+            if self.flow_paths[flow].is_bulk {
+                self.sockets.bulk[flow].ends[end].read(self.now);
+                self.pump(flow, end, None);
+            } else if let Some(id) = self.sockets.find(flow, direction, hash) {
+                self.sockets[id].ends[end].read(self.now);
+                self.heard(flow, (id, end), handled);
             }
         }
     }

@@ -12,6 +12,8 @@ use crate::probe::series::PacketLog;
 use crate::receive::Card;
 use crate::scenario::{HostName, Scenario};
 use goodqueue_hosts::direction::{Direction, Side};
+use goodqueue_hosts::traffic::application::SocketId;
+use goodqueue_tcp::Handled;
 use goodqueue_units::Duration;
 use std::convert::Infallible;
 
@@ -55,6 +57,10 @@ impl Cards {
         false
     }
 
+    pub(super) fn are_read_late(&self, _flow: FlowId, _direction: Direction, _pipe: PipeId) -> bool {
+        false
+    }
+
     pub(super) fn before(&self, _node: Node, _direction: Direction) -> Option<CardId> {
         None
     }
@@ -80,6 +86,15 @@ impl Simulation {
     pub(super) fn arrived_at_card(&mut self, _id: CardId, _direction: Direction, _pipe: PipeId) {}
 
     pub(super) fn interrupt(&mut self, _id: CardId) {}
+
+    pub(super) fn heard_in_poll(
+        &mut self,
+        _packet: (FlowId, u32),
+        _direction: Direction,
+        _socket: Option<SocketId>,
+        _handled: Handled,
+    ) {
+    }
 
     pub(super) fn autorate(&mut self, _flow: FlowId, _rtt: Duration) {}
 }

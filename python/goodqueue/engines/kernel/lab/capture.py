@@ -10,6 +10,9 @@ from .errors import LabError
 _SNAPLEN = 100  # all headers, and a datagram's number
 BUFFER_KIB = 32768
 """The memory in which packets wait for tcpdump, where that may be late."""
+LAG_S = 1.1
+"""How long tcpdump may lag behind. The kernel passes packets to tcpdump in blocks, an unfilled block after a second.
+Stopping tcpdump loses the packets of an unfilled block."""
 
 
 class Capture:

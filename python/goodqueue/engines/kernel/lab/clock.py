@@ -5,6 +5,12 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+_TICK_NS = 4_000_000
+_TURN_NS = 512 * _TICK_NS
+"""The ticks after which the wheel of timers begins again, for timers of up to 16 s."""
+_FIRST_TURN_NS = 75_000 % 512 * _TICK_NS
+"""The first turn after the boot, when Linux counts 75000 ticks below zero (``INITIAL_JIFFIES``)."""
+
 
 def nanoseconds(seconds: float) -> int:
     """Return ``seconds`` of a run in whole nanoseconds, the unit of clocks and captures."""
@@ -19,10 +25,17 @@ class Clock:
     realtime_ns: int
 
     @staticmethod
-    def starting_in(seconds: float) -> "Clock":
-        """Return the clock of a run that begins in ``seconds``."""
+    def starting_in(seconds: float, at_turn: bool = False) -> "Clock":
+        """Return the clock of a run that begins in ``seconds``, or after them, when the wheel of timers turns.
+
+        Linux's timers count ticks of 4 ms. Those of more than 64 ticks fire at multiples of 8 ticks, and so on. So when
+        a timer fires depends on the number of the tick at which the run began. The simulator begins with tick 0.
+        """
+        now, realtime = time.monotonic_ns(), time.time_ns()
         ahead = nanoseconds(seconds)
-        return Clock(time.monotonic_ns() + ahead, time.time_ns() + ahead)
+        if at_turn:
+            ahead += (_FIRST_TURN_NS - now - ahead) % _TURN_NS
+        return Clock(now + ahead, realtime + ahead)
 
     def at(self, seconds: float) -> int:
         """Return the monotonic time at ``seconds`` of the run."""

@@ -111,7 +111,8 @@ def wire(device: str, rtts_s: list[float], rates_bps: list[int | None]) -> list[
 def link(device: str, shaper: Shaper, at: Words) -> list[Words]:
     """Return the commands that make ``device`` a serial link, with the shaper's disciplines in front."""
     if shaper.shaper == "htb":
-        words = _htb(device, at, shaper.rate_bps, max(map(_flows_of_fq_pie, shaper.tc), default=0))
+        flows = max(map(_flows_of_fq_pie, shaper.tc), default=0)
+        words = _htb(device, at, shaper.rate_bps, 1 if shaper.is_exact else _slack(shaper.rate_bps, flows))
     elif shaper.shaper == "cbs":
         words = _cbs(device, at, shaper.rate_bps)
     elif shaper.shaper == "none" and at == ["root"]:
@@ -130,9 +131,9 @@ def _flows_of_fq_pie(words: Words) -> int:
     return int(words[words.index("flows") + 1]) if "fq_pie" in words and "flows" in words else 0
 
 
-def _htb(device: str, at: Words, rate_bps: int, flows: int) -> list[Words]:
+def _htb(device: str, at: Words, rate_bps: int, slack_bytes: int) -> list[Words]:
     """Return an htb with a tiny burst. With tc's default burst, two packets leave back to back after an idle period."""
-    slack = f"{_slack(rate_bps, flows)}b"
+    slack = f"{slack_bytes}b"
     return [
         _add(device, *at, "handle", "1:", "htb", "default", "1"),
         f"class add dev {device} parent 1: classid 1:1 htb rate {rate_bps}bit"

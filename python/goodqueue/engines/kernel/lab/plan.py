@@ -36,6 +36,8 @@ class Shaper:
     """The transmit queues of the device."""
     most_bps: int | None = None
     """The most that `tc` lets through at the start of the run, if it shapes to a rate of its own."""
+    is_exact: bool = False
+    """Whether the shaper needs no slack, since no timer is late."""
 
     def rates(self) -> list[tuple[float, int]]:
         """Return the link's rates, each with the time from which it holds. The first is the rate at the start."""
@@ -182,6 +184,9 @@ class Plan:
     """By side, ``tcp_ecn`` and ``tcp_ecn_option`` where the scenario says them."""
     buffers: dict[str, str] = field(default_factory=dict)
     """``tcp_rmem`` and ``tcp_wmem`` where the scenario says them."""
+    draws: list[int] | None = None
+    """The state from which disciplines draw random numbers, in two halves, as the simulator has it. Without it they
+    draw Linux's own."""
 
     def link(self, direction: str, index: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at hop ``index``, or None if that is a wire."""

@@ -6,18 +6,17 @@ import select
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import changing, counters, distributions, sysctls, tc
 from .addresses import SIDES
-from .capture import BUFFER_KIB, Capture
-from .cards import captured, cards
-from .chain import measured
+from .capture import BUFFER_KIB, LAG_S, Capture
+from .cards import captured
 from .clock import Clock, Idle
-from .commands import TOWARDS
 from .errors import LabError
 from .hosts import Hosts
 from .plan import Plan
+from .queues import Queues
 from .topology import Namespace, build
 
 if TYPE_CHECKING:
@@ -28,13 +27,7 @@ OWN = "gateway.json"
 
 _LEAD_S = 0.5
 """Time between forking the hosts and the start of the run, enough for a slow machine to start programs."""
-_CAPTURE_LAG_S = 1.1
-"""How long tcpdump may lag behind. The kernel passes packets to tcpdump in blocks, an unfilled block after a second.
-Stopping tcpdump loses the packets of an unfilled block."""
 _TICKS = 50
-_LEAF, _MANY = "10:", 200
-"""The handle of a scenario's discipline (`engines.kernel.tc.LEAF`). Of a tree with more commands than these, only the
-root is read. To print hundreds of leaves would take the virtual machine's processor a second."""
 _PRECISE = "3b9aca00"
 """The fourth word of /proc/net/psched if the timers of the queue disciplines resolve nanoseconds."""
 
@@ -44,8 +37,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
 
     ``buffer_kib`` is the memory in which packets wait for one tcpdump.
     """
-    if plan.own is None:
-        _await_precise_timers()
+    _prepare(plan)
     distributions.write(plan, folder)
     heard: list[str] = []
     spaces = build(plan, heard)
@@ -56,12 +48,12 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
             captures[device] = Capture(device, folder / f"{device}.pcap", buffer_kib)
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
-    clock = Clock.starting_in(_LEAD_S)
+    clock = Clock.starting_in(_LEAD_S, at_turn=plan.draws is not None)
     hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")
 
-    queues = _Queues(plan, spaces, clock)
+    queues = Queues(plan, spaces, clock)
     wait = _Waiting(clock, plan.duration_s + plan.drain_s, hosts, progress)
 
     def until(seconds: float) -> None:
@@ -91,7 +83,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
         own_path.stop()
     heard += changers.finish()  # Last, because the hosts inherited its pipes. A `tc` ends when all have closed them.
     distributions.remove(folder)
-    time.sleep(_CAPTURE_LAG_S)
+    time.sleep(LAG_S)
     lost = {device: capture.stop() for device, capture in captures.items()}
     if any(lost.values()):
         raise LabError(f"tcpdump could not keep up: packets not captured: {lost}; accepted: none")
@@ -110,6 +102,23 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
         "flows": flows,
     }
     (folder / "lab.json").write_text(json.dumps(result), encoding="ascii")
+
+
+def _prepare(plan: Plan) -> None:
+    """Do what must be done before the path is built."""
+    if plan.own is None:
+        _await_precise_timers()
+    if plan.draws is not None:
+        _draw_from(plan.draws)
+
+
+def _draw_from(state: list[int]) -> None:
+    """Let all disciplines draw from ``state``. Linux looks at the low half, which comes last (`process_changes`)."""
+    for half, value in zip(("high", "low"), state, strict=True):
+        try:
+            Path(f"/sys/module/kernel/parameters/net_draws_{half}").write_text(f"{value}\n", encoding="ascii")
+        except OSError as error:
+            raise LabError(f"random numbers: {error}; accepted: Linux as a process, built for that") from None
 
 
 def _own_path(plan: Plan, spaces: dict[str, Namespace]) -> "Between | None":
@@ -160,39 +169,6 @@ def _await_precise_timers() -> None:
         time.sleep(0.1)
     text = path.read_text(encoding="ascii").strip()
     raise LabError(f"/proc/net/psched: found {text}; accepted: timers of 1 ns, the last word {_PRECISE}")
-
-
-class _Queues:
-    """The disciplines of the bottleneck and of the hops, and the counters read from them."""
-
-    def __init__(self, plan: Plan, spaces: dict[str, Namespace], clock: Clock) -> None:
-        self._spaces, self._clock = spaces, clock
-        self._known: dict[str, dict[str, tuple[list[dict[str, Any]], str | None]]] = {}
-        self.bottleneck: dict[str, list[dict[str, Any]]] = {}
-        self.hops: dict[str, list[dict[str, Any]]] = {}
-        for step, node in measured(plan):
-            snapshots: list[dict[str, Any]] = []
-            if step.place is None:
-                self.bottleneck[step.direction] = snapshots
-            else:
-                self.hops[plan.hops[step.place].name] = snapshots
-            link = plan.link(step.direction, step.place)
-            only = _LEAF if link is not None and len(link.tc) > _MANY else None
-            self._add(node.name, node.device(TOWARDS[step.direction]), snapshots, only)
-        for card in cards(plan):
-            if card.stack.link:
-                self._add(card.stack.side, card.out, self.hops.setdefault(card.stack.name, []), None)
-
-    def _add(self, space: str, device: str, snapshots: list[dict[str, Any]], only: str | None) -> None:
-        self._known.setdefault(space, {})[device] = (snapshots, only)
-
-    def read(self) -> None:
-        """Read the counters of all disciplines."""
-        for space, devices in self._known.items():
-            with self._spaces[space].entered():
-                shown = tc.counters({device: only for device, (_, only) in devices.items()})
-            for (snapshots, _), qdiscs in zip(devices.values(), shown, strict=True):
-                snapshots.append({"t_s": self._clock.now(), "qdiscs": qdiscs})
 
 
 def _netstat(spaces: dict[str, Namespace]) -> dict[str, counters.Counters]:

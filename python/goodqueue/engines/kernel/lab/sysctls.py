@@ -58,7 +58,12 @@ FORWARDING = {"ipv4/ip_forward": "1"}
 
 
 def for_hosts(plan: Plan, side: str) -> dict[str, str]:
-    """Return the settings of TCP on ``side``: ECN, buffers, or such as never limit, no memory of connections, ports."""
+    """Return the settings of TCP on ``side``: ECN, buffers, or such as never limit, no memory of connections, ports.
+
+    Hosts of a plan without flows run somebody's programs, and keep what Linux has.
+    """
+    if not plan.flows:
+        return {}
     rates = [plan.narrowest_bps(direction, route) or 0 for route in plan.routes for direction in plan.rows]
     bdp = max(rates) * (max(route.rtt_s for route in plan.routes) + sum(hop.delay_s for hop in plan.hops)) / 8
     most = max(16 << 20, int(8 * bdp))

@@ -26,6 +26,18 @@ _ECN_TABLE, _ECN_MARK = 100, 1
 _RTAX_FEATURE_ECN = 1
 
 
+@contextmanager
+def entered(space: int) -> Iterator[None]:
+    """Enter the network namespace that the descriptor ``space`` refers to, for the duration of the ``with`` block."""
+    home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    enter_network(space)
+    try:
+        yield
+    finally:
+        enter_network(home)
+        os.close(home)
+
+
 class Namespace:
     """A network namespace, with methods to enter and to leave it."""
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import selectors
 import signal
 import socket
@@ -16,16 +15,13 @@ from pathlib import Path
 from goodqueue.capture import Trace
 from goodqueue.engines.kernel.lab.libc import call, die_with_parent
 from goodqueue.engines.live import init, ordering
+from goodqueue.engines.live.ends import Declared
 from goodqueue.engines.live.talk import Channel, Message, pair
-from goodqueue.engines.live.virtual import FOLDER, job
+from goodqueue.engines.live.virtual import FOLDER, job, moments
 from goodqueue.engines.live.virtual.job import Job
-
-BEAT_S = 0.25
-"""The interval of virtual time at which the clock's file is renewed."""
 
 _SIGNALS = "/dev/ttyS0"
 """The line on which the host sends the numbers of signals."""
-_PR_SET_DUMPABLE = 4
 
 _PRIORITY = 1
 """The real-time priority of the path's thread. Linux lets any other thread wait in poll(2) for 0.1 % longer than it
@@ -40,8 +36,11 @@ def run() -> None:
     os.environ.clear()
     os.environ.update(work.environment)
     trace = None if work.trace is None else Trace(**work.trace | {"path": str(FOLDER / job.CAPTURE)})
-    task = ordering.Task(work.scenario, work.client, work.server, trace)
+    hosts = tuple(Declared(*host) for host in work.hosts)
+    task = ordering.Task(work.scenario, work.client, work.server, trace, hosts=hosts, plan=work.plan)
     order = ordering.order(task, 1) | {"ignored": work.ignored, "virtual_time": True, "priority": _PRIORITY}
+    order["user"] = [work.user, work.group, work.groups]
+    order |= {"results": str(FOLDER / job.RESULTS), "programs": str(FOLDER / job.PROGRAMS)}
     time.sleep(max(0.0, job.UPTIME_S - time.monotonic()))
     with _Relay() as relay:
         channel = _start_lab(work, relay)
@@ -60,7 +59,7 @@ def _see(cwd: str) -> None:
 
 
 def _start_lab(work: Job, relay: "_Relay") -> Channel:
-    """Start the lab as the user, with the ends of pipes as its standard output and standard error."""
+    """Start the lab, with the ends of pipes as its standard output and standard error."""
     ours, theirs = pair()
     out = relay.pipe(FOLDER / job.STDOUT)
     err = out if work.joins_output else relay.pipe(FOLDER / job.STDERR)
@@ -72,7 +71,10 @@ def _start_lab(work: Job, relay: "_Relay") -> Channel:
             os.dup2(out, 1)
             os.dup2(err, 2)
             relay.close()
-            _become(work)
+            for number in init.SIGNALS:
+                signal.signal(number, signal.SIG_IGN)
+            os.chdir(work.cwd)
+            die_with_parent()
             from goodqueue.engines.live.inside import Lab
 
             Lab(Channel(theirs)).run()
@@ -84,20 +86,6 @@ def _start_lab(work: Job, relay: "_Relay") -> Channel:
     for end in {out, err}:
         os.close(end)
     return Channel(ours)
-
-
-def _become(work: Job) -> None:
-    """Become the user in the working directory, with the signals of a lab (`inside`)."""
-    for number in init.SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    os.chdir(work.cwd)
-    resource.setrlimit(resource.RLIMIT_RTPRIO, (_PRIORITY, _PRIORITY))
-    if work.user:
-        os.setgroups(work.groups)
-        os.setgid(work.group)
-        os.setuid(work.user)
-        call("prctl", _PR_SET_DUMPABLE, 1, 0, 0, 0)  # for the user's own /proc/self, where namespaces are made
-    die_with_parent()
 
 
 class _Relay:
@@ -145,6 +133,9 @@ class _Relay:
             message = channel.receive(0)
             if message is not None and "note" in message:
                 _append(self._notes, f"{message['note']}\n".encode())
+            elif message is not None and "moment" in message:
+                moments.wait_and_draw_anew() if message["moment"] == init.FIRST else moments.wait()
+                channel.send(message)
             elif message is not None:
                 answer = message
             if channel.closed:
@@ -152,12 +143,12 @@ class _Relay:
 
         self._selector.register(self._line, selectors.EVENT_READ, lambda: self._signal(channel))
         self._selector.register(channel, selectors.EVENT_READ, hear)
-        due = time.monotonic()
+        due = time.monotonic() + moments.until()
         while self._pipes or not channel.closed:
             if (wait := due - time.monotonic()) <= 0:
                 os.pwrite(self._clock, b"%d" % time.monotonic_ns(), 0)
                 os.fsync(self._clock)
-                due += BEAT_S
+                due += moments.WHOLE_S
                 continue
             for key, _ in self._selector.select(wait):
                 work: Callable[[], None] = key.data

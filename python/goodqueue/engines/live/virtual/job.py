@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 JOB, ANSWER, CLOCK, NOTES, CAPTURE = "job.json", "answer.json", "clock", "notes", "capture.pcapng"
+RESULTS, PROGRAMS = "results", "programs"
 STDIN, STDOUT, STDERR = "stdin", "stdout", "stderr"
-"""The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves."""
+"""The files in the folder. ``clock`` has the virtual time, for whoever looks whether it moves. ``results`` is a folder:
+what Linux's own path leaves. ``programs`` is one with its ``tc`` and ``tcpdump``."""
 
 
 UPTIME_S = 60
@@ -36,6 +38,10 @@ class Job:
     """The signals that CMD ignores from the start."""
     joins_output: bool
     """Whether standard output and standard error are one file."""
+    hosts: list[list[str]]
+    """Further hosts: a name, and the end of the path."""
+    plan: str | None
+    """The plan of Linux's own path, as JSON. None: the path is goodqueue's."""
 
     def write(self, folder: Path) -> None:
         """Write the job into ``folder``."""

@@ -10,13 +10,16 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from goodqueue.engines.kernel import folders, image, process, process_build
+from goodqueue.engines import kernel
+from goodqueue.engines.kernel import folders, image, process, process_build, process_files
+from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.engines.live import init
 from goodqueue.engines.live.ordering import Task
 from goodqueue.engines.live.outside import GRACE_S, End, depth
@@ -24,8 +27,9 @@ from goodqueue.engines.live.virtual import job
 from goodqueue.engines.live.virtual.job import Job
 from goodqueue.errors import UserError, one_line, quoted
 
-MEMORY_MB = 2048
-"""Linux's memory. The host has as much of it as programs use."""
+MEMORY_MB = {False: 2048, True: 4096}
+"""Linux's memory by whether the path is Linux's own, whose captures lie there: at most in half of it. The host has as
+much of it as is used."""
 
 START = "SOURCE_DATE_EPOCH"
 """A variable in the environment: the calendar's time when CMD starts, in seconds since 1970."""
@@ -62,11 +66,16 @@ def run(task: Task, release: str | None, note: Callable[[str], None], ignored: l
     started_ns = _started_ns()
     system = image.find(release)
     assert system is not None  # `why_not` has seen it
-    with folders.private() as folder:
+    with folders.private() as folder, ExitStack() as used:
         _prepare(folder, task, ignored)
-        with _started(folder, process_build.program(system), system.release, started_ns) as (linux, line):
+        if task.plan is not None:
+            process_files.programs(
+                used.enter_context(process_files.root(system, threading.Event())), folder / job.PROGRAMS
+            )
+        memory_mb = MEMORY_MB[task.plan is not None]
+        with _started(folder, process_build.program(system), system.release, started_ns, memory_mb) as (linux, line):
             _Attendance(folder, linux, line, task, note).run()
-        return _ended(folder, task)
+        return _ended(folder, task, release)
 
 
 def _started_ns() -> int:
@@ -94,7 +103,10 @@ def _prepare(folder: Path, task: Task, ignored: list[int]) -> None:
         host_name=platform.node(),
         ignored=ignored,
         joins_output=joins,
+        hosts=[list(host) for host in task.hosts],
+        plan=task.plan,
     ).write(folder)
+    (folder / job.RESULTS).mkdir()
     modules = [str(_PACKAGES), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     (folder / "modules").write_text(json.dumps(modules), encoding="utf-8")
     shutil.copyfile(_FIRST, folder / "first.py")
@@ -122,10 +134,10 @@ def _are_one(one: int, other: int) -> bool:
 
 @contextmanager
 def _started(
-    folder: Path, program: Path, release: str, started_ns: int
+    folder: Path, program: Path, release: str, started_ns: int, memory_mb: int
 ) -> Iterator[tuple["subprocess.Popen[bytes]", "_Line"]]:
     words = [
-        f"mem={MEMORY_MB}M",
+        f"mem={memory_mb}M",
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
@@ -142,7 +154,7 @@ def _started(
             stderr=console,
             start_new_session=True,  # Ctrl-C is ours to handle
             cwd=folder,
-            env=os.environ | {"TMPDIR": str(process.memorys_folder(folder, MEMORY_MB))},
+            env=os.environ | {"TMPDIR": str(process.memorys_folder(folder, memory_mb))},
         )
         try:
             with _guarded(linux.pid):
@@ -292,7 +304,7 @@ def _read(file: Path) -> bytes:
         return b""
 
 
-def _ended(folder: Path, task: Task) -> End:
+def _ended(folder: Path, task: Task, release: str | None = None) -> End:
     """Return the end that Linux reported. Raises UserError if it reported none."""
     if not (text := _read(folder / job.ANSWER)):
         lines = _read(folder / _CONSOLE).decode(errors="replace").strip().splitlines()
@@ -301,9 +313,12 @@ def _ended(folder: Path, task: Task) -> End:
     if "error" in answer:
         raise UserError(answer["error"])
     end = answer["end"]
-    if end.get("record") is None or end["status"] is None:
+    measured = end.get("lab") if task.plan is not None else end.get("record")
+    if measured is None or end["status"] is None:
         raise UserError("link", "it was ended before CMD began")
-    record = json.loads(end["record"])
+    if task.plan is not None:
+        return _across_linux(folder, task, release, end)
+    record = json.loads(measured)
     record["kernel"] = {
         "release": answer["kernel"],
         "where": "process",
@@ -314,3 +329,13 @@ def _ended(folder: Path, task: Task) -> End:
     if task.trace is not None and end.get("no_capture") is None:
         shutil.copyfile(folder / job.CAPTURE, task.trace.path)
     return End(end["status"], json.dumps(record, ensure_ascii=False), end.get("no_capture"))
+
+
+def _across_linux(folder: Path, task: Task, release: str | None, end: dict[str, Any]) -> End:
+    from goodqueue.engines.live.routed import measuring
+
+    results, engine = folder / job.RESULTS, "-".join(filter(None, ["kernel", release]))
+    record = measuring.record(task.scenario, Plan.from_json(task.plan or ""), results, end["lab"], engine)
+    if task.trace is not None:
+        kernel.keep(task.trace, results, end["lab"]["start_ns"])
+    return End(end["status"], json.dumps(record, ensure_ascii=False), None)
