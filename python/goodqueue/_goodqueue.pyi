@@ -735,6 +735,15 @@ def replay(name: str, file: io.RawIOBase, release: str | None = None, stopped: C
     Raises ValueError with one line for a malformed file or if stopped.
     """
 
+def play_tree(
+    commands: str, release: str, packets: bytes, end: int, draws: tuple[int, int]
+) -> tuple[list[tuple[int, int, int, int, int]], list[tuple[int, int, int, int, int]], int]:
+    """Play the tree that `commands` of `tc` make, by its own timers, up to `end` nanoseconds after it was made.
+
+    `packets` are as `trees_job.py` writes them, and `draws` is the state of the random numbers. Return the packets that
+    left and those that were dropped: time, number, segment, length and codepoints of each, and how many wait at the end. Raises ValueError, one line.
+    """
+
 def record(
     path: str,
     gzip: bool,

@@ -9,6 +9,7 @@
 //! - [`mod@trace`]: the file, as lines that are parsed or refused;
 //! - `setup`: the header, as the `tc` line that our registry takes;
 //! - `player`: one event after the other;
+//! - [`mod@trees`]: a tree that runs by its own timers, beside Linux;
 //! - [`mod@record`]: a decision trace of our discipline, for others; `load`: its arrivals;
 //! - [`mod@bench`]: the time per packet, in nanoseconds.
 //!
@@ -27,6 +28,7 @@ pub mod record;
 mod setup;
 mod state;
 pub mod trace;
+pub mod trees;
 
 use goodqueue_units::Release;
 use serde::Serialize;

@@ -284,6 +284,28 @@ fn record(
     to_json(&totals)
 }
 
+/// Plays a tree by its own timers. Returns the packets that left and those that were dropped, each as a list of tuples:
+/// time, number, segment, length, codepoints. Returns also how many packets wait at the end.
+#[pyfunction]
+#[allow(clippy::type_complexity)] // two lists of tuples, for Python
+fn play_tree(
+    py: Python<'_>,
+    commands: &str,
+    release: &str,
+    packets: &[u8],
+    end: u64,
+    draws: (u64, u64),
+) -> PyResult<(Vec<(u64, u32, u32, u32, u8)>, Vec<(u64, u32, u32, u32, u8)>, u32)> {
+    use goodqueue_conformance::trees::{Job, Sent, play};
+    let release = Release::named(release).ok_or_else(|| PyValueError::new_err("no such release"))?;
+    let draws = u128::from(draws.0) << 64 | u128::from(draws.1);
+    let played = py.detach(|| play(&Job { commands, release, packets, end, draws }));
+    let played = played.map_err(PyValueError::new_err)?;
+    let tuple = |Sent { at, number, segment, len, tos }| (at, number, segment, len, tos);
+    let tuples = |list: Vec<Sent>| list.into_iter().map(tuple).collect();
+    Ok((tuples(played.sent), tuples(played.dropped), played.left))
+}
+
 /// Returns the nanoseconds that one enqueue and one dequeue take with `backlog` packets of `flows` flows waiting, and
 /// the share of packets that were dropped.
 #[pyfunction]
@@ -344,6 +366,7 @@ fn _goodqueue(module: &Bound<'_, PyModule>) -> PyResult<()> {
     add_class::<packet::Queue>(module)?;
     add_class::<packet::Link>(module)?;
     add_class::<qdisc::Qdisc>(module)?;
+    module.add_function(wrap_pyfunction!(play_tree, module)?)?;
     module.add_function(wrap_pyfunction!(tc_line::qdisc_line, module)?)?;
     module.add_function(wrap_pyfunction!(tc_line::qdisc_values, module)?)?;
     module.add_function(wrap_pyfunction!(tc_line::qdisc_reading, module)?)?;

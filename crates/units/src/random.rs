@@ -48,6 +48,13 @@ const fn splitmix64(x: u64) -> u64 {
 }
 
 impl Stream {
+    /// Returns the stream that continues from `state`, whose lowest bit counts as set. Linux draws the same numbers if
+    /// it was built for that: see `process_changes.py`.
+    #[must_use]
+    pub fn of_state(state: u128) -> Self {
+        Self(Pcg64Mcg::new(state))
+    }
+
     /// Returns the next 32 random bits.
     pub fn next_u32(&mut self) -> u32 {
         self.0.next_u32()

@@ -9,6 +9,7 @@ from goodqueue.ask.readers import PATH, TEXTS, whole
 from goodqueue.errors import Option, UserError
 from goodqueue.validation.packets.drawn_question import DrawnRuns
 from goodqueue.validation.packets.question import SamePackets
+from goodqueue.validation.trees.question import Trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +76,7 @@ class Validate(Question):
     """
 
     verb = "validate"
-    further = (Lines, SamePackets, DrawnRuns)
+    further = (Lines, SamePackets, DrawnRuns, Trees)
     report = "Write the tables, figures and all numbers."
     needs_store = True
 

@@ -109,7 +109,7 @@ impl Builder<'_> {
                         id: id(minor),
                         parent: parent(node),
                         level: node.level,
-                        shape: shape(args, *r2q, self.link)?,
+                        shape: shape(args.clone().beside(self.args), *r2q, self.link)?,
                         chain: chain(*minor),
                     });
                 }
@@ -156,8 +156,7 @@ impl Builder<'_> {
 }
 
 /// Returns what the words of a class of `htb` set, whose qdisc has this `r2q`.
-pub(super) fn shape(args: &Args, r2q: u32, link: Link) -> Result<htb::Shape, Error> {
-    let mut args = args.clone();
+pub(super) fn shape(mut args: Args, r2q: u32, link: Link) -> Result<htb::Shape, Error> {
     args.resolve(link.rate)?;
     let rate = args.get(&RATE).unwrap_or(link.rate);
     let ceil = args.get(&CEIL).unwrap_or(rate);

@@ -45,7 +45,7 @@ impl Work {
     fn new<P: Packet>(set: Set, args: &Args, link: Link) -> Result<Self, Error> {
         let pattern = |own: Args| Pattern::new::<P>(own.beside(args), link).map(Arc::new);
         Ok(match set {
-            Set::Htb { id, args, r2q } => Self::Shape(id, build::shape(&args, r2q, link)?),
+            Set::Htb { id, args: own, r2q } => Self::Shape(id, build::shape(own.beside(args), r2q, link)?),
             Set::Hfsc { id, curves } => Self::Curves(id, curves),
             Set::Quantum { id, quantum } => Self::Quantum(id, quantum),
             Set::Default(minor) => Self::Default(minor),
