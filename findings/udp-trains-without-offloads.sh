@@ -7,7 +7,8 @@
 # Seen: one packet of 12,042 bytes at the peer. With `ip link set veth gso_max_segs 1` there are ten of 1242. ethtool's
 # `gso` is `tx-generic-segmentation`; `tx-udp-segmentation` stays on. `tc -s` counts ten packets in either case.
 # Misled: who tests QUIC behind `tc` in namespaces (Mininet and its like) with these three off. Loss, limits and delays
-# take a train for one packet. Needs unshare, python3 and a second. docs/decisions/030.
+# take a train for one packet. Needs unshare, python3 and a second.
+# Fails if any of this changes. docs/decisions/030.
 set -euo pipefail
 EXPECTED="off: 12042
 off, gso_max_segs 1: 1242 1242 1242 1242 1242 1242 1242 1242 1242 1242"

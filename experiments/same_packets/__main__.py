@@ -1,4 +1,4 @@
-"""Writes the tables of docs/results/same-packets.md, and the file beside it, from what the commands wrote.
+"""Writes the tables of docs/results/same-packets.md, and `cells.csv` in this folder, from what the commands wrote.
 
 The folder has `before.csv` (packets that agreed before TCP was mended), `causes.csv` (what was found of a difference),
 and for each release of Linux `matrix-RELEASE.csv` and `linux-RELEASE.csv.gz`, the files `matrix.csv` and `linux.csv.gz`
@@ -16,7 +16,7 @@ from goodqueue.show import markdown
 from goodqueue.validation.packets import drawn_answer, matrix
 
 HERE = Path(__file__).parent
-PAGE, FILE = kept.PAGES / "same-packets.md", kept.PAGES / "same-packets.csv"
+PAGE, FILE = kept.PAGES / "same-packets.md", HERE / "cells.csv"
 COLUMNS = ("release", "cell", "before", "agreeing", "packets", "at_s", "point", "packet", "what", "cause")
 
 

@@ -740,8 +740,9 @@ def play_tree(
 ) -> tuple[list[tuple[int, int, int, int, int]], list[tuple[int, int, int, int, int]], int]:
     """Play the tree that `commands` of `tc` make, by its own timers, up to `end` nanoseconds after it was made.
 
-    `packets` are as `trees_job.py` writes them, and `draws` is the state of the random numbers. Return the packets that
-    left and those that were dropped: time, number, segment, length and codepoints of each, and how many wait at the end. Raises ValueError, one line.
+    `packets` are as `validation/trees/job.py` writes them, and `draws` is the state of the random numbers. Return the
+    packets that left and those that were dropped: time, number, segment, length and codepoints of each, and how many
+    wait at the end. Raises ValueError, one line.
     """
 
 def record(

@@ -11,6 +11,9 @@ from goodqueue.options import BOUNDS
 from goodqueue.record import Scenario
 
 SUFFIX = ".pcapng"
+EPOCH_S = 946_684_800
+"""Time zero of a simulated run in its captures: 2000-01-01 00:00:00 UTC."""
+
 WHOLE_BYTES = BOUNDS["trace_snap"][1]
 """More bytes than any packet has."""
 

@@ -55,7 +55,7 @@ def asked(question: type[Question], words: list[str]) -> Question:
     return question.read(given)
 
 
-WORDS = {"WHEN": "none"}
+WORDS = {"WHEN": "none", "ENGINE": "kernel"}
 """Values of fields that take some words only, by metavar."""
 
 

@@ -14,7 +14,8 @@ import pytest
 from conftest import SCENARIO, Result
 from flent_files import data, written
 from goodqueue import _goodqueue, running
-from goodqueue.flent import EPOCH_S, importing, reading, writing
+from goodqueue.capture import EPOCH_S
+from goodqueue.flent import importing, reading, writing
 from goodqueue.flent.choice import choose
 from goodqueue.flent.reading import DataFile
 from goodqueue.record import Record, Scenario

@@ -52,6 +52,7 @@ OF_LINUX = (
     "goodqueue.linking.view",
     "goodqueue.validation.runs",
     "goodqueue.validation.line",
+    "goodqueue.validation.trees",
 )
 """Modules that only verbs import which have refused other systems before."""
 
@@ -106,6 +107,9 @@ def test_the_simulator_runs(tmp_path: Path, system: str) -> None:
         (["link", "doctor"], "link"),
         (["kernel", "doctor"], "kernel"),
         (["validate", "--quick"], "validate"),
+        (["validate", "same-packets", "one.toml"], "validate same-packets"),
+        (["validate", "drawn", "1"], "validate drawn"),
+        (["validate", "trees", "1"], "validate trees"),
         (["calibrate", "--quick"], "calibrate"),
         (["run", "one.toml", "--engine", "kernel"], "--engine kernel"),
         (["run", "one.toml", "--engine", "live"], "--engine live"),

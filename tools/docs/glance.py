@@ -28,6 +28,10 @@ KERNELS = (
     ("Linux 6.12: one line each", "releases/6.12"),
     ("Linux 7.3: drawn at random", "validation/drawn-7.3"),
     ("Linux 7.3: fixed set", "validation/fixed-7.3"),
+    ("Linux 7.3 as a process: fixed set", "validation/process/fixed-7.3"),
+    ("Linux 7.3 as a process: drawn at random", "validation/process/drawn-7.3"),
+    ("Linux 6.1 as a process: fixed set", "validation/process/fixed-6.1"),
+    ("Linux 6.1 as a process: drawn at random", "validation/process/drawn-6.1"),
 )
 PROGRAMS = (
     ("irtt beside the link", "irtt", "rtt_mean_ms"),

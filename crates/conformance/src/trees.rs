@@ -21,7 +21,7 @@ pub struct Job<'a> {
     pub commands: &'a str,
     /// The release of Linux whose laws count.
     pub release: Release,
-    /// The packets in the order of their times, as `trees_job.py` writes them.
+    /// The packets in the order of their times, as `validation/trees/job.py` writes them.
     pub packets: &'a [u8],
     /// When the play ends, in nanoseconds after the tree was made. Packets come later than 0.
     pub end: u64,

@@ -10,9 +10,6 @@ VERSION = 4
 
 SUFFIX = ".flent.gz"
 
-EPOCH_S = 946_684_800
-"""Time zero of a simulated run, as in its captures: 2000-01-01 00:00:00 UTC."""
-
 PING = "Ping (ms)"
 """The prefix of the series of round-trip times."""
 

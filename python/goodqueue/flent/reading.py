@@ -5,9 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from goodqueue.capture import EPOCH_S
 from goodqueue.errors import UserError, quoted
 from goodqueue.files import inputs
-from goodqueue.flent import EPOCH_S, PING, VERSION
+from goodqueue.flent import PING, VERSION
 from goodqueue.neighbours import opening
 from goodqueue.neighbours.opening import LONGEST_S, MOST, finite, items, table, text
 from goodqueue.store import checking

@@ -9,8 +9,9 @@ import statistics
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from goodqueue.capture import EPOCH_S
 from goodqueue.errors import UserError
-from goodqueue.flent import EPOCH_S, SUFFIX, VERSION
+from goodqueue.flent import SUFFIX, VERSION
 from goodqueue.flent.again import SET
 from goodqueue.flent.choice import Choice, choose
 from goodqueue.record import CallSeries, FlowSeries, Record, Series

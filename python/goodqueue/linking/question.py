@@ -86,7 +86,7 @@ class Link(Question):
     )
     virtual: bool = flag("In virtual time, in Linux as a process: what programs compute takes no time there.")
     engine: str = option(
-        "NAME",
+        "ENGINE",
         "Whose path: live (goodqueue's), or with --virtual kernel (Linux's own disciplines).",
         LIVE,
         reader=word(LIVE, KERNEL),

@@ -12,7 +12,7 @@ import numpy as np
 
 from goodqueue import engines, running
 from goodqueue.capture import SUFFIX, Trace
-from goodqueue.engines import identity, kernel
+from goodqueue.engines import identity
 from goodqueue.files import output
 from goodqueue.record import Record, Scenario
 from goodqueue.running import Progress
@@ -78,6 +78,8 @@ def _text(engine: str, scenario: Scenario, progress: Progress, stop: threading.E
     """Return the record of a run as JSON."""
     if engine == "sim":
         return running.simulate(scenario, progress, stop, trace)
+    from goodqueue.engines import kernel
+
     place = engines.release(engine), engines.machine(engine)
     return kernel.run(scenario, progress, stop, trace, *place, draws=True)
 

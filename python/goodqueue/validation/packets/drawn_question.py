@@ -30,7 +30,7 @@ class DrawnRuns(Question):
     opens_store = True
 
     count: int = argument("N", "Runs to draw.", reader=whole(1, 100_000))
-    seed: int = option("S", "Which runs are drawn.", 1, reader=whole(1))
+    seed: int = option("S", "Seed of the draws.", 1, reader=whole(1))
     kernel: str | None = shared.kernel()
     store: str | None = shared.store()
     workers: int | None = shared.workers()
@@ -40,6 +40,7 @@ class DrawnRuns(Question):
         from goodqueue import engines
         from goodqueue.validation.packets import drawing, drawn, drawn_answer
 
+        engines.need_linux(self.verb)
         on = engines.parse("sim,kernel", linux=self.kernel, machine_name="process")
         folder = None if self.store is None else Path(self.store)
         cells = drawing.cells(self.count, self.seed, self.kernel, on)

@@ -59,6 +59,7 @@ class SamePackets(Question):
         from goodqueue.scenario import asked
         from goodqueue.validation.packets import answer, matrix_answer
 
+        engines.need_linux(self.verb)
         on = engines.parse("sim,kernel", linux=self.kernel, machine_name="process")
         folder = None if self.store is None else Path(self.store)
         if self.scenario is None:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from goodqueue.capture import EPOCH_S
+
 Column = NDArray[np.int64]
 Sack = tuple[tuple[int, int], ...]
 Pair = tuple[int, int]
@@ -38,8 +40,6 @@ _INTERFACE = struct.Struct("<HHI")
 _PACKET = struct.Struct("<IIIII")
 _NAME = struct.Struct("<HH")
 _EDGES = struct.Struct(">II")
-EPOCH_NS = 946_684_800_000_000_000
-"""The beginning of each run on the clock of a capture: the year 2000."""
 
 
 class Packet(NamedTuple):
@@ -147,7 +147,7 @@ def _frames(data: bytes) -> tuple[list[str], dict[int, list[tuple[int, int]]]]:
         if kind == _PACKET_BLOCK:
             interface, high, low, _, _ = _PACKET.unpack_from(data, at + _BLOCK.size)
             place = at + _BLOCK.size + _PACKET.size
-            frames[interface].append(((high << 32 | low) - EPOCH_NS, place))
+            frames[interface].append(((high << 32 | low) - EPOCH_S * 10**9, place))
         elif kind == _INTERFACE_BLOCK:
             begin = at + _BLOCK.size + _INTERFACE.size
             _, size = _NAME.unpack_from(data, begin)

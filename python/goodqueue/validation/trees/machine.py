@@ -48,11 +48,6 @@ class Answer:
     """Packets that came later than planned, with their times."""
 
 
-def why_not(release: str | None) -> str | None:
-    """Return why Linux of ``release`` cannot carry out trees here, or None."""
-    return process_build.why_not(release)
-
-
 def version(release: str | None) -> str:
     """Return the version of Linux and the recipe of the program: what the answers follow from."""
     system = _system(release)
@@ -82,7 +77,7 @@ def carry_out(jobs: Sequence[Job], release: str | None, progress: Progress, stop
 
 def _system(release: str | None) -> image.Image:
     system = image.find(release)
-    if system is None or (why := why_not(release)) is not None:
+    if system is None or (why := process_build.why_not(release)) is not None:
         why = "no image" if system is None else why
         raise UserError(NAME, f"found {why}; accepted: {process_build.how_to_build(release)}")
     return system

@@ -27,7 +27,7 @@ class Trees(Question):
     opens_store = True
 
     trees: int = argument("N", "Trees to draw.", reader=whole(1, 1_000_000))
-    seed: int = option("S", "Which trees are drawn.", 1, reader=whole(0))
+    seed: int = option("S", "Seed of the draws.", 1, reader=whole(0))
     shrink: bool = flag("Make the first three trees that differ small.")
     kernel: str | None = shared.kernel()
     store: str | None = shared.store()
@@ -37,9 +37,13 @@ class Trees(Question):
         from pathlib import Path
         from threading import Event
 
-        from goodqueue.validation.trees import answer, machine, running
+        from goodqueue import engines
 
-        if (lacking := machine.why_not(self.kernel)) is not None:
+        engines.need_linux(self.verb)
+        from goodqueue.engines.kernel import process_build
+        from goodqueue.validation.trees import answer, running
+
+        if (lacking := process_build.why_not(self.kernel)) is not None:
             raise UserError(self.verb, f"Linux as a process: {lacking}")
         store = Path(self.store) if self.store is not None else None
         stop = Event()

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from goodqueue.files import output
 from goodqueue.running import Progress
 from goodqueue.validation.trees import comparing, drawing, machine
 from goodqueue.validation.trees.comparing import Verdict
@@ -61,9 +62,7 @@ def _answers(
     if not path.exists():
         answers = machine.carry_out(jobs, release, tell, stop)
         store.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part")
-        part.write_bytes(written(answers))
-        part.replace(path)
+        output.write_file(path, True, written(answers))
     return list(read(path.read_bytes()))
 
 
