@@ -141,6 +141,12 @@ impl DelayedAck {
         self.quick |= u8::from(self.stack.era().receiver.quickack);
     }
 
+    /// Takes note that an ACK offers less than half of the window, because the buffer is full.
+    #[cold]
+    pub(crate) fn on_tight(&mut self) {
+        self.quick = 0;
+    }
+
     #[cold]
     fn hurry(&mut self, most: u8, window: u32) {
         if !self.stack.era().receiver.quickack {

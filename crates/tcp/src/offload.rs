@@ -36,6 +36,8 @@ pub(crate) struct Offload {
     pub(crate) head: Unsent,
     /// An application that waits need not be asked again before this ACK.
     pub(crate) wake: SeqNumber,
+    /// Nor while this number of bytes or more waits unsent.
+    pub(crate) wake_unsent: u32,
     /// The widest window that the peer has offered, in bytes.
     pub(crate) widest: u32,
     /// Segments that still fit into the present packet.
@@ -57,10 +59,11 @@ pub(crate) enum Once {
 }
 
 impl Offload {
-    pub(crate) fn new(first: SeqNumber) -> Self {
+    pub(crate) fn new(first: SeqNumber, unsent_limit: u32) -> Self {
         Self {
             head: Unsent::default(),
             wake: first,
+            wake_unsent: unsent_limit.div_ceil(2),
             widest: 0,
             left: 0,
             sure: 0,

@@ -115,7 +115,7 @@ const _: () = {
         Sender::HOT_BYTES_OF_RECEIVER == 48,
         "with the connection's 8 bytes before it, a side that receives has one line"
     );
-    assert!(Sender::HOT[0].end == 160 && Sender::HOT[1].start == 392 && Sender::HOT[1].end == 688);
+    assert!(Sender::HOT[0].end == 160 && Sender::HOT[1].start == 392 && Sender::HOT[1].end == 696);
 };
 
 impl Sender {
@@ -141,7 +141,7 @@ impl Sender {
             recovery: Recovery::new(first),
             end: End::Open,
             feedback: Feedback::OFF,
-            offload: Offload::new(first),
+            offload: Offload::new(first, config.unsent_limit),
             queue: Box::new(WriteQueue::new(config, first)),
             brakes: Brakes::new(config),
             mss: config.mss.max(1),

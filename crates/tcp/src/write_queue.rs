@@ -102,6 +102,8 @@ pub(crate) struct WriteQueue {
     size: u64,
     /// The limit of its size.
     most: u64,
+    /// The application writes while fewer bytes wait unsent.
+    unsent_limit: u32,
     /// Bytes of memory of a packet beside its payload.
     overhead: u32,
     /// Bytes of memory of a congestion window per segment.
@@ -130,6 +132,7 @@ impl WriteQueue {
             behind: VecDeque::new(),
             size: u64::from(least.max(window).min(most)),
             most: most.into(),
+            unsent_limit: config.unsent_limit,
             overhead: config.stack.era().sending.packet_memory,
             per_segment: windows * segment,
             beyond: 0,
@@ -252,7 +255,7 @@ impl WriteQueue {
         let tail = if held.unsent > 0 { self.tail(head).bytes } else { u32::MAX };
         let room = call.goal.saturating_sub(tail);
         if room == 0 || tail == u32::MAX {
-            if self.memory(held) >= self.size {
+            if self.memory(held) >= self.size || held.unsent >= self.unsent_limit {
                 if !call.taken {
                     return Step { bytes: 0, app: App::Waits, push: Push::Nothing };
                 }

@@ -109,9 +109,10 @@ impl Sender {
             App::Idle => false,
             App::Writes => true,
             App::Waits => {
-                self.board.una() >= self.offload.wake
-                    || self.board.in_flight() < self.window.cwnd
-                    || self.board.sacked_out() > 0
+                self.unsent < self.offload.wake_unsent
+                    && (self.board.una() >= self.offload.wake
+                        || self.board.in_flight() < self.window.cwnd
+                        || self.board.sacked_out() > 0)
             }
         }
     }
