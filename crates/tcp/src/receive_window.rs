@@ -289,16 +289,17 @@ impl ReceiveWindow {
         Duration::from_nanos(self.rtt_x8 / 8)
     }
 
-    /// Takes note that the application has read `taken` bytes in total.
+    /// Takes note that the application has read `taken` bytes in total, and has `behind` more before it.
     #[inline]
-    pub(crate) fn on_read(&mut self, now: Instant, taken: u64) {
+    pub(crate) fn on_read(&mut self, now: Instant, taken: u64, behind: u32) {
         if self.rtt_x8 > 0 && now.since(self.round_start).as_nanos() >= self.rtt_x8 / 8 {
-            self.end_round(now, taken);
+            self.end_round(now, taken, behind);
         }
     }
 
-    fn end_round(&mut self, now: Instant, taken: u64) {
-        let bytes = u64::from((taken as u32).wrapping_sub(self.round_taken));
+    fn end_round(&mut self, now: Instant, taken: u64, behind: u32) {
+        let behind = if self.stack.era().receiver.rcv_space_adjust >= RcvSpaceAdjust::MeasuredShare { behind } else { 0 };
+        let bytes = u64::from((taken as u32).wrapping_sub(self.round_taken).saturating_sub(behind));
         self.round_start = now;
         self.round_taken = taken as u32;
         if bytes <= u64::from(self.per_round) {

@@ -6,7 +6,7 @@
 mod pile;
 mod reassembly;
 
-use self::pile::{JOINED, Pile};
+use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
 use crate::ecn::Echo;
 use crate::receive_window::{OPTIONS, ReceiveWindow};
@@ -217,6 +217,7 @@ impl Receiver {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
         self.take(now, segment, len, None, rtt);
+        self.window.on_read(now, self.delivered, 0);
         self.nxt += len;
         self.answer(now, rtt);
         len
@@ -265,9 +266,6 @@ impl Receiver {
         self.delack.on_data(now, segment.part_len(), push, || rtt.rto(), window);
         if self.window.grow(memory, segment.payload_len) {
             self.delack.on_growth();
-        }
-        if !self.paused {
-            self.window.on_read(now, self.delivered);
         }
     }
 
@@ -326,11 +324,9 @@ impl Receiver {
         self.paused = false;
     }
 
-    /// Takes note that the application reads all that waits. It reads packet by packet, and a round trip of the
-    /// window's tuning ends with the first packet. What it reads is acknowledged (`tcp_cleanup_rbuf`).
+    /// Takes note that the application reads all that waits. What it reads is acknowledged (`tcp_cleanup_rbuf`).
     pub(crate) fn read(&mut self, now: Instant) {
-        let first = self.unread.min((1 + JOINED) * u32::from(self.mss));
-        self.window.on_read(now, self.delivered - u64::from(self.unread - first));
+        self.on_first_read(now, self.unread_pile);
         self.unread = 0;
         self.unread_pile = Pile::default();
         self.told = None;
@@ -338,6 +334,13 @@ impl Receiver {
         if self.window.is_news(self.nxt, self.memory()) {
             self.delack.demand();
         }
+    }
+
+    /// Takes note that the application reads the first packet of `pile`, the last data in order. It reads packet by
+    /// packet, and a round trip of the window's tuning ends with the first one.
+    fn on_first_read(&mut self, now: Instant, pile: Pile) {
+        let behind = pile.bytes() - pile.head();
+        self.window.on_read(now, self.delivered - u64::from(behind), behind);
     }
 
     #[cold]

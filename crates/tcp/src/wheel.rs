@@ -5,6 +5,7 @@
 //! never early: 2 ms take 4 to 8 ms. From 63 ticks on, the timer fires with every eighth tick; from 504 on, with every
 //! 64th.
 
+use crate::Stack;
 use goodqueue_units::{Duration, Instant};
 
 /// Timers of fewer ticks than this fire with any tick.
@@ -32,6 +33,25 @@ pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
         Some(at) => Instant::from_nanos(at),
         None => deadline,
     }
+}
+
+/// The ticks of a stack whose timers are exact.
+const FINEST: Duration = Duration::from_millis(1);
+
+fn length(stack: Stack) -> u64 {
+    stack.era().timers.jiffy.max(FINEST).as_nanos()
+}
+
+/// Returns the last tick of the clock of `stack` (`tcp_jiffies32`).
+#[inline]
+pub(crate) fn last_tick(stack: Stack, now: Instant) -> Instant {
+    Instant::from_nanos(now.as_nanos() / length(stack) * length(stack))
+}
+
+/// Returns `span` rounded up to whole ticks (`usecs_to_jiffies`).
+#[inline]
+pub(crate) fn whole_ticks(stack: Stack, span: Duration) -> Duration {
+    Duration::from_nanos((span.as_nanos() / 1000 * 1000).div_ceil(length(stack)) * length(stack))
 }
 
 #[cfg(test)]

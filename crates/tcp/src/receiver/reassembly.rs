@@ -1,6 +1,6 @@
 //! Data that is not simply the next in order: ranges held out of order, their SACK blocks, duplicates, and refusals.
 
-use super::{JOINED, Pile, Receiver};
+use super::{Pile, Receiver};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
 use crate::{Flags, SackBlock, Segment, SeqNumber};
@@ -36,8 +36,8 @@ impl Receiver {
         }
         if start > self.nxt {
             let before = self.memory();
-            let is_apart = self.hold(SackBlock { start, end });
-            let memory = if is_apart { before } else { self.memory() };
+            let joins = self.hold(SackBlock { start, end });
+            let memory = if joins { self.memory() } else { before };
             let last = self.ranges.back().map_or(end, |(range, _)| range.end);
             let span = last.since(self.nxt);
             if self.window.grow_over_hole(memory, segment.payload_len, span) {
@@ -70,13 +70,16 @@ impl Receiver {
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
-        let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes, pile.memory());
+        let shrinks = acks_unread && self.fill(pile.memory());
         if self.paused {
             self.unread += bytes;
             self.unread_pile = pile;
         }
         if bytes > 0 {
-            self.take_apart(now, segment, bytes, memory, rtt);
+            self.take(now, segment, bytes, Some(memory), rtt);
+            if !self.paused {
+                self.on_first_read(now, pile);
+            }
         }
         if had_gap && !self.has_gap() {
             self.delack.demand(); // RFC 5681, 4.2: an ACK at once when a gap is filled
@@ -92,21 +95,12 @@ impl Receiver {
         bytes
     }
 
-    /// Calls [`take`](Self::take) without inlining it. `take` is inlined only on the path of segments in order.
-    #[inline(never)]
-    fn take_apart(&mut self, now: Instant, segment: &Segment, bytes: u32, memory: u32, rtt: &RttEstimator) {
-        self.take(now, segment, bytes, Some(memory), rtt);
-    }
-
-    /// Takes note that a hole is filled: `bytes` are now in order, and `first` of them have just come.
+    /// Takes note that a hole is filled. Data with `filled` bytes of memory is now in order.
     ///
-    /// The ACK leaves before the application reads any of them, so they still take up room in the window of this ACK.
-    /// If reading them opens the window enough for an immediate window update, that second ACK is not sent: this ACK
-    /// carries the open window. The application reads packet by packet, and a round trip of the window's tuning ends
-    /// with the first packet.
-    ///
-    /// `filled` is their memory. Returns whether this ACK has less room to offer than the last one did.
-    fn fill(&mut self, now: Instant, first: u32, bytes: u32, filled: u32) -> bool {
+    /// The ACK leaves before the application reads any of it, so it still takes up room in the window of this ACK. If
+    /// reading it opens the window enough for an immediate window update, that second ACK is not sent: this ACK carries
+    /// the open window. Returns whether this ACK has less room to offer than the last one did.
+    fn fill(&mut self, filled: u32) -> bool {
         let memory = self.memory() + filled;
         let shrinks = self.window.shrinks(self.last_ack, memory);
         if self.window.is_tight(memory) {
@@ -114,9 +108,6 @@ impl Receiver {
         }
         let told = self.window.offer(self.nxt, memory);
         self.told = (!self.window.is_news(self.nxt, self.memory())).then_some(told);
-        if bytes > first + JOINED * u32::from(self.mss) {
-            self.window.on_read(now, self.delivered + u64::from(first));
-        }
         shrinks
     }
 
@@ -148,16 +139,13 @@ impl Receiver {
     }
 
     /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
-    /// blocks. Returns whether it touches none.
-    ///
-    /// Its packet may join the packet that ends where it starts. Linux drops the packets that it covers, and charges
-    /// it whole.
+    /// blocks. Its packet may join the packet that ends where it starts: returns whether it does.
     fn hold(&mut self, mut new: SackBlock) -> bool {
         let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
         let mut joined = 0;
         self.held += new.end.since(new.start);
         let (packet, overhead) = (self.pile(new), self.overhead());
-        let (mut pile, mut is_placed) = (Pile::default(), false);
+        let (mut pile, mut is_placed, mut joins) = (Pile::default(), false, false);
         while let Some((range, held)) =
             self.ranges.get(first + joined).copied().filter(|(range, _)| range.start <= new.end)
         {
@@ -168,7 +156,7 @@ impl Receiver {
                 is_placed |= twice == range || twice == new; // one of both is dropped
             }
             if range.start > new.start && !is_placed {
-                pile.join(packet, overhead);
+                joins = pile.join(packet, overhead);
                 is_placed = true;
             }
             pile.put_behind(held);
@@ -177,7 +165,7 @@ impl Receiver {
             joined += 1;
         }
         if !is_placed {
-            pile.join(packet, overhead);
+            joins = pile.join(packet, overhead);
         }
         if joined == 0 {
             self.ranges.insert(first, (new, pile));
@@ -192,7 +180,7 @@ impl Receiver {
         self.sack.copy_within(..2, 1);
         self.sack[0] = new;
         self.sack_len = (self.sack_len + 1).min(3);
-        joined == 0
+        joins
     }
 
     /// Removes the SACK blocks for which `gone(block, nxt)` returns true.

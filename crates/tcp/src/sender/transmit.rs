@@ -51,8 +51,8 @@ impl Sender {
         let Some(chunk) = self.send_new(now) else { return self.retransmit_forward(now) };
         let cwr = self.recovery.cwr_due && chunk.len > 0;
         self.recovery.cwr_due &= !cwr;
-        let more = in_flight + 1 < self.window.cwnd && self.has_new();
-        let ends = self.offload.head.bytes == 0;
+        let more = in_flight + 1 < self.window.cwnd && self.has_next();
+        let ends = self.offload.head.bytes == 0 || chunk.len < self.mss;
         let mut offload = self.offload;
         let push = offload.on_sent(more, ends, self.stack, || self.packet());
         self.offload = offload;
@@ -284,8 +284,9 @@ impl Sender {
             return None;
         }
         self.load();
-        let len = self.offload.head.bytes.min(self.mss.into()) as u16;
-        Some(self.send_len(now, len))
+        let len = self.offload.head.bytes.min(self.mss.into());
+        let len = if self.offload.is_amid_packet() { len.min(self.room()) } else { len };
+        Some(self.send_len(now, len as u16))
     }
 
     /// Sends `len` bytes of new data, with FIN if nothing follows.
@@ -324,8 +325,20 @@ impl Sender {
     /// Returns whether there is new data, or FIN, that the receiver has room for.
     #[inline]
     pub(super) fn has_new(&self) -> bool {
+        if self.offload.is_amid_packet() {
+            return self.has_next();
+        }
         let len = self.unsent.min(self.mss.into());
         (len > 0 || self.end == End::Closing) && len <= self.room()
+    }
+
+    /// Returns whether another segment may follow in the same packet. Its last segment is short if that fills the
+    /// receiver's window (`tcp_mss_split_point`).
+    #[inline]
+    fn has_next(&self) -> bool {
+        let len = self.unsent.min(self.mss.into());
+        let least = if self.stack == Stack::Rfc { len } else { len.min(1) };
+        (len > 0 || self.end == End::Closing) && least <= self.room()
     }
 
     /// Prepares for a segment that is sent while nothing was out: the window may have become too old.
