@@ -120,18 +120,37 @@ impl DelayedAck {
         } else if len > 0 {
             self.on_other(len, push);
         }
-        let gap = now.since(self.last_data);
+        let gap = self.since_data(now);
         self.last_data = now;
         if self.ato == Duration::ZERO {
             self.ato = MIN;
             self.hurry(QUICK_ACKS, window());
         } else if gap <= HALF_MIN {
-            self.ato = self.ato / 2 + HALF_MIN;
+            self.ato = self.half_ato() + HALF_MIN;
         } else if gap < self.ato {
-            self.ato = (self.ato / 2 + gap).min(rto());
+            self.ato = (self.half_ato() + gap).min(rto());
         } else if gap > rto() {
             self.hurry(QUICK_ACKS, window()); // after a long silence the sender is in slow start
         }
+    }
+
+    /// Returns the time since the last data, in whole ticks.
+    #[inline]
+    fn since_data(&self, now: Instant) -> Duration {
+        let tick = self.tick();
+        wheel::floor(tick, now).since(wheel::floor(tick, self.last_data))
+    }
+
+    #[inline]
+    fn tick(&self) -> Duration {
+        self.stack.era().timers.jiffy
+    }
+
+    /// Returns half of `ato`, in whole ticks.
+    #[inline]
+    fn half_ato(&self) -> Duration {
+        let tick = self.tick();
+        if tick == Duration::ZERO { self.ato / 2 } else { tick * (self.ato.as_nanos() / tick.as_nanos() / 2) }
     }
 
     /// Takes note that the window grows. An even number of quick ACKs becomes odd, so that they last until the window
@@ -167,7 +186,7 @@ impl DelayedAck {
     /// Takes note that a segment with data was sent.
     #[inline]
     pub(crate) fn on_sent_data(&mut self, now: Instant) {
-        self.in_ping_pong |= now.since(self.last_data) < self.ato;
+        self.in_ping_pong |= self.since_data(now) < self.ato;
     }
 
     /// Takes the peer's FIN. It is acknowledged at once if this end has `closed` too (RFC 9293, 3.10.7.4, has no other
@@ -252,13 +271,14 @@ impl DelayedAck {
         if ato > MIN {
             let longest = self.stack.era().receiver.delayed_ack_max;
             let most = if self.in_ping_pong || self.pushed > 0 { MAX_PUSHED.min(longest) } else { longest };
-            ato = ato.min(srtt().map_or(most, |srtt| most.min(srtt.max(MIN))));
+            let in_ticks = |srtt| wheel::ceil(self.tick(), srtt).max(MIN);
+            ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
-        if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
+        if self.deadline != Instant::MAX && self.deadline <= wheel::after(self.tick(), now, ato / 4) {
             self.now = true; // nearly due
             return;
         }
-        self.deadline = self.deadline.min(now + ato);
+        self.deadline = self.deadline.min(wheel::after(self.tick(), now, ato));
         self.timer = self.deadline;
     }
 
@@ -282,9 +302,8 @@ impl DelayedAck {
             self.held_until = now + HELD_FOR.min(rtt * u64::from(rtt_percent) / 100) + slack;
             // An ACK does not stop the timer of the delayed ACK before it, and what is held leaves when that timer
             // fires (`tcp_delack_timer_handler`).
-            let timer = wheel::first_tick(self.stack.era().timers.jiffy, self.timer);
-            if timer > now {
-                self.held_until = self.held_until.min(timer);
+            if self.timer > now && self.timer != Instant::MAX {
+                self.held_until = self.held_until.min(self.timer);
             }
         }
     }
@@ -321,10 +340,6 @@ impl DelayedAck {
         if now >= self.held_until {
             self.now = true;
         }
-        if now < self.deadline {
-            return;
-        }
-        self.deadline = wheel::first_tick(self.stack.era().timers.jiffy, self.deadline);
         if now < self.deadline {
             return;
         }

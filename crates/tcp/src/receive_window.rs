@@ -23,6 +23,8 @@ const OVERHEAD: u32 = 320 + 576;
 /// The step in bytes by which Linux raises the room of a segment until half of it holds the segment. The other half is
 /// never offered.
 const STEP: u32 = 128;
+/// Segments in order of fewer bytes than this leave the window as it is (`tcp_event_data_recv`).
+const LEAST: u16 = 128;
 /// Shares of the buffer have this denominator (Linux `TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u32 = 256;
 /// The share of the buffer that may be offered before a segment has come, and the share that older releases always
@@ -214,7 +216,7 @@ impl ReceiveWindow {
     /// Old stacks could hand it over at once.
     #[inline]
     pub(crate) fn grow(&mut self, memory: Option<u32>, len: u16) -> bool {
-        if self.offered >= self.allowed {
+        if self.offered >= self.allowed || len < LEAST {
             return false;
         }
         let receiver = &self.stack.era().receiver;
@@ -227,11 +229,30 @@ impl ReceiveWindow {
     #[inline]
     fn grow_in(&mut self, memory: u32, len: u16) -> bool {
         let room = self.space(memory).min(self.allowed);
-        let grows = self.offered < room;
+        let grows = self.offered < room && (u32::from(len) >= self.mss || self.is_worth(len));
         if grows {
             self.offered = (self.offered + 2 * self.mss.max(len.into())).min(room);
         }
         grows
+    }
+
+    /// Returns whether the window grows by a segment of `len` bytes, less than a full one: they must be a good part of
+    /// its memory, or the window small (`__tcp_grow_window`).
+    #[cold]
+    fn is_worth(&self, len: u16) -> bool {
+        let in_window = |memory: u32| (u64::from(memory) * u64::from(self.share) / u64::from(WHOLE)) as u32;
+        let (mut memory, mut window) = (in_window(self.packet_memory() + u32::from(len)), in_window(self.most) / 2);
+        if memory <= len.into() {
+            return true;
+        }
+        memory /= 2;
+        while self.offered <= window {
+            if memory <= len.into() {
+                return true;
+            }
+            (memory, window) = (memory / 2, window / 2);
+        }
+        false
     }
 
     /// Returns whether an ACK leaves before the application reads what has come.

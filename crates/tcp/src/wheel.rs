@@ -5,7 +5,6 @@
 //! never early: 2 ms take 4 to 8 ms. From 63 ticks on, the timer fires with every eighth tick; from 504 on, with every
 //! 64th.
 
-use crate::Stack;
 use goodqueue_units::{Duration, Instant};
 
 /// Timers of fewer ticks than this fire with any tick.
@@ -26,6 +25,35 @@ pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Insta
     Instant::from_nanos((slot << shift) * tick.as_nanos())
 }
 
+/// Returns when a timer fires that is set at `now` for `span`, which is less than [`FINE`] ticks. A part of a tick does
+/// not count.
+#[inline]
+pub(crate) fn after(tick: Duration, now: Instant, span: Duration) -> Instant {
+    match now.as_nanos().checked_div(tick.as_nanos()) {
+        Some(jiffies) => {
+            Instant::from_nanos((jiffies + span.as_nanos() / tick.as_nanos() + 1) * tick.as_nanos())
+        }
+        None => now + span,
+    }
+}
+
+/// Returns the last tick, or `now` if there are none.
+#[inline]
+pub(crate) fn floor(tick: Duration, now: Instant) -> Instant {
+    match now.as_nanos().checked_rem(tick.as_nanos()) {
+        Some(over) => Instant::from_nanos(now.as_nanos() - over),
+        None => now,
+    }
+}
+
+/// Returns `span` rounded up to whole ticks, if there are any (`usecs_to_jiffies`).
+pub(crate) fn ceil(tick: Duration, span: Duration) -> Duration {
+    match (span.as_nanos() / 1000 * 1000).checked_next_multiple_of(tick.as_nanos()) {
+        Some(whole) => Duration::from_nanos(whole),
+        None => span,
+    }
+}
+
 /// Returns the first tick from `deadline` on: when a timer of whole ticks fires, if the caller finds only now that
 /// nothing has postponed it. On Linux a timer that was set exactly at a tick is one tick later.
 pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
@@ -33,25 +61,6 @@ pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
         Some(at) => Instant::from_nanos(at),
         None => deadline,
     }
-}
-
-/// The ticks of a stack whose timers are exact.
-const FINEST: Duration = Duration::from_millis(1);
-
-fn length(stack: Stack) -> u64 {
-    stack.era().timers.jiffy.max(FINEST).as_nanos()
-}
-
-/// Returns the last tick of the clock of `stack` (`tcp_jiffies32`).
-#[inline]
-pub(crate) fn last_tick(stack: Stack, now: Instant) -> Instant {
-    Instant::from_nanos(now.as_nanos() / length(stack) * length(stack))
-}
-
-/// Returns `span` rounded up to whole ticks (`usecs_to_jiffies`).
-#[inline]
-pub(crate) fn whole_ticks(stack: Stack, span: Duration) -> Duration {
-    Duration::from_nanos((span.as_nanos() / 1000 * 1000).div_ceil(length(stack)) * length(stack))
 }
 
 #[cfg(test)]

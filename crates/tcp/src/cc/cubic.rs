@@ -32,6 +32,8 @@ const CUBE_BITS: u32 = 40;
 const FRIENDLY_EIGHTHS: u32 = (8 * (SCALE + BETA) / 3 / (SCALE - BETA)) as u32;
 /// The least time between two computations of the formula while the window is unchanged.
 const SAME_WINDOW_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
+/// The ticks of a stack whose timers are exact.
+const FINEST: Duration = Duration::from_millis(1);
 /// How far Linux's first guess of a cube root, in 1/64, is above the whole part of 64 times the cube root of 8 to 63. Each
 /// was found by hand (`cubic_root`). One step of Newton's method follows, so K depends on the guess by up to 1 %.
 const GUESS: [u8; 56] = [
@@ -230,7 +232,7 @@ impl Cubic {
             Some(epoch) => epoch,
             None => self.begin_epoch(now, cwnd, counted),
         };
-        let t = ticks(now.since(epoch) + wheel::whole_ticks(self.stack, self.delay_min));
+        let t = ticks(now.since(epoch) + wheel::ceil(self.tick_length(), self.delay_min));
         // 128 s from the plateau is 840 000 segments from it: further out, the cube would not fit.
         let cube = t.abs_diff(self.k).min(128 << 10).pow(3);
         let delta = ((C * cube) >> CUBE_BITS) as u32;
@@ -253,10 +255,15 @@ impl Cubic {
         now
     }
 
-    /// Returns the last tick of the clock.
+    /// Returns the last tick of the clock (`tcp_jiffies32`).
     #[inline]
     fn tick(&self, now: Instant) -> Instant {
-        wheel::last_tick(self.stack, now)
+        wheel::floor(self.tick_length(), now)
+    }
+
+    #[inline]
+    fn tick_length(&self) -> Duration {
+        self.stack.era().timers.jiffy.max(FINEST)
     }
 
     /// Limits `cnt` so that the window is not smaller than Reno's with the same β (section 4.3).

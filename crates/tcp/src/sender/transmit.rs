@@ -392,7 +392,7 @@ impl Sender {
         self.recovery.before_resend(self.board.nxt());
         let leaves = self.leave(now);
         let together = self.window.cwnd > self.board.in_flight() + 1;
-        let Resend { mut chunk, is_first, is_again, ends_packet } = self.board.resend(leaves, together)?;
+        let Resend { mut chunk, is_first, is_again, ends_packet } = self.board.resend(leaves, together, self.packet())?;
         chunk.ends = chunk.ends | Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
