@@ -218,10 +218,11 @@ impl DelayedAck {
         if self.every > 0 && !segment.gap {
             self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
             self.deadline = self.deadline.min(now + MAX);
-        } else if segment.unacked > self.mss.into() || self.is_quick(&segment) {
+        } else if segment.unacked > self.mss.into() || (self.quick > 0 && !self.in_ping_pong) {
             self.now = true;
         } else if !segment.gap {
             self.delay(now, srtt);
+            self.now |= segment.is_read && self.is_pushed();
         } else {
             self.hold(now, &segment, srtt());
         }
@@ -231,18 +232,14 @@ impl DelayedAck {
     /// than a full segment is acknowledged at once, and a push unless something waits beyond a `gap`.
     #[cold]
     pub(crate) fn on_read(&mut self, unacked: u32, gap: bool) {
-        let is_pushed = !gap && (self.pushed > 1 || (self.pushed > 0 && !self.in_ping_pong));
+        let is_pushed = !gap && self.is_pushed();
         self.now |= self.every == 0 && (unacked > self.mss.into() || (unacked > 0 && is_pushed));
     }
 
-    /// Returns whether a segment is acknowledged at once by a quick ACK or a push.
+    /// Returns whether the peer's pushes are acknowledged when the application reads.
     #[inline]
-    fn is_quick(&self, segment: &Arrived) -> bool {
-        let pushed = if segment.is_read && !segment.gap { self.pushed } else { 0 };
-        if pushed == 0 && self.quick == 0 {
-            return false;
-        }
-        pushed > 1 || !self.in_ping_pong
+    fn is_pushed(&self) -> bool {
+        self.pushed > 1 || (self.pushed > 0 && !self.in_ping_pong)
     }
 
     /// Takes a segment of another length than the last ones. A short segment ends what the application wrote. Two of
