@@ -47,7 +47,7 @@ pub(crate) struct ReceiveWindow {
     allowed: u32,
     /// The first byte beyond what was offered.
     edge: SeqNumber,
-    /// 8 × the smoothed round-trip time by timestamps, in ns.
+    /// 8 × the smoothed round-trip time by timestamps, in µs.
     rtt_x8: u64,
     /// The timestamp that gave the last sample (RFC 7323, section 4).
     last_tsecr: u32,
@@ -63,6 +63,15 @@ pub(crate) struct ReceiveWindow {
     buffer: u32,
     /// The limit of `buffer`.
     most: u32,
+}
+
+/// What waits when the application reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    /// Bytes in order.
+    pub(crate) unread: u32,
+    /// Bytes from the next in order to the last that has come.
+    pub(crate) span: u32,
 }
 
 impl ReceiveWindow {
@@ -297,7 +306,7 @@ impl ReceiveWindow {
         // No branch (branch prediction): a burst echoes one or two timestamps, and where the second begins is not
         // predictable.
         let is_new = (tsecr != self.last_tsecr) & (tsecr != 0);
-        let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
+        let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1000;
         let falls_at_once = self.stack.era().receiver.rcv_rtt_latches_low & (8 * sample < self.rtt_x8);
         let smoothed = self.rtt_x8 - self.rtt_x8 / 8 + sample;
         let rtt_x8 = select((self.rtt_x8 == 0) | falls_at_once, 8 * sample, smoothed);
@@ -307,19 +316,21 @@ impl ReceiveWindow {
 
     /// Returns the smoothed round-trip time by timestamps, or zero before the first sample.
     pub(crate) fn rtt(&self) -> Duration {
-        Duration::from_nanos(self.rtt_x8 / 8)
+        Duration::from_micros(self.rtt_x8 / 8)
     }
 
-    /// Takes note that the application has read `taken` bytes in total, and has `behind` more before it.
+    /// Takes note that the application has read `taken` bytes in total, and what waits then.
     #[inline]
-    pub(crate) fn on_read(&mut self, now: Instant, taken: u64, behind: u32) {
-        if self.rtt_x8 > 0 && now.since(self.round_start).as_nanos() >= self.rtt_x8 / 8 {
-            self.end_round(now, taken, behind);
+    pub(crate) fn on_read(&mut self, now: Instant, taken: u64, waits: Waits) {
+        let micros = |at: Instant| at.as_nanos() / 1000;
+        if self.rtt_x8 > 0 && micros(now) - micros(self.round_start) >= self.rtt_x8 / 8 {
+            self.end_round(now, taken, waits);
         }
     }
 
-    fn end_round(&mut self, now: Instant, taken: u64, behind: u32) {
-        let behind = if self.stack.era().receiver.rcv_space_adjust >= RcvSpaceAdjust::MeasuredShare { behind } else { 0 };
+    fn end_round(&mut self, now: Instant, taken: u64, waits: Waits) {
+        let by = self.stack.era().receiver.rcv_space_adjust;
+        let behind = if by >= RcvSpaceAdjust::MeasuredShare { waits.unread } else { 0 };
         let bytes = u64::from((taken as u32).wrapping_sub(self.round_taken).saturating_sub(behind));
         self.round_start = now;
         self.round_taken = taken as u32;
@@ -328,7 +339,7 @@ impl ReceiveWindow {
         }
         let mut wanted = 2 * bytes;
         let before = u64::from(self.per_round);
-        match self.stack.era().receiver.rcv_space_adjust {
+        match by {
             RcvSpaceAdjust::Doubles => {}
             RcvSpaceAdjust::BySteps => {
                 wanted += 16 * u64::from(self.mss);
@@ -343,8 +354,9 @@ impl ReceiveWindow {
                 if self.rtt() >= LOW_RTT {
                     wanted += 2 * wanted * (bytes - before) / before;
                 }
+                wanted += u64::from(waits.span);
             }
-            by @ (RcvSpaceAdjust::ByGrowth | RcvSpaceAdjust::MeasuredShare) => {
+            RcvSpaceAdjust::ByGrowth | RcvSpaceAdjust::MeasuredShare => {
                 wanted += 16 * u64::from(self.mss);
                 // Linux adds twice the growth: a sender that doubled will double again before the ACK of this segment
                 // reaches it.

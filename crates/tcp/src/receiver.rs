@@ -9,7 +9,7 @@ mod reassembly;
 use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
 use crate::ecn::Echo;
-use crate::receive_window::{OPTIONS, ReceiveWindow};
+use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
@@ -217,7 +217,7 @@ impl Receiver {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
         self.take(now, segment, len, None, rtt);
-        self.window.on_read(now, self.delivered, 0);
+        self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
         self.answer(now, rtt);
         len
@@ -339,8 +339,9 @@ impl Receiver {
     /// Takes note that the application reads the first packet of `pile`, the last data in order. It reads packet by
     /// packet, and a round trip of the window's tuning ends with the first one.
     fn on_first_read(&mut self, now: Instant, pile: Pile) {
-        let behind = pile.bytes() - pile.head();
-        self.window.on_read(now, self.delivered - u64::from(behind), behind);
+        let unread = pile.bytes() - pile.head();
+        let span = self.ranges.back().map_or(0, |(last, _)| last.end.since(self.nxt));
+        self.window.on_read(now, self.delivered - u64::from(unread), Waits { unread, span });
     }
 
     #[cold]
