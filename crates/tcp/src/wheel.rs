@@ -54,15 +54,6 @@ pub(crate) fn ceil(tick: Duration, span: Duration) -> Duration {
     }
 }
 
-/// Returns the first tick from `deadline` on: when a timer of whole ticks fires, if the caller finds only now that
-/// nothing has postponed it. On Linux a timer that was set exactly at a tick is one tick later.
-pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
-    match deadline.as_nanos().checked_next_multiple_of(tick.as_nanos()) {
-        Some(at) => Instant::from_nanos(at),
-        None => deadline,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

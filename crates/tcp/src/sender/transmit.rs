@@ -352,7 +352,7 @@ impl Sender {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
-        self.timer.set(Wait::Rto, now + rto);
+        self.timer.set(Wait::Rto, now, self.rtt.timeout());
         self.cc.on_restart(now, idle);
         if let Some(rate) = self.board.rate() {
             self.cc.on_transmit_start(now, rate, &mut self.window);

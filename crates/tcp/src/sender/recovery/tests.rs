@@ -184,7 +184,7 @@ fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
 #[test]
 fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
     let ms = Duration::from_millis;
-    let mut rtt = RttEstimator::new(Duration::ZERO);
+    let mut rtt = RttEstimator::new(Duration::ZERO, Duration::ZERO);
     rtt.sample(ms(40), ms(40), seq(1), seq(2));
     let of_probe = |end, is_short| {
         let mut recovery = recovery(CongestionState::Open);
