@@ -385,6 +385,10 @@ impl Connection {
 
     #[cold]
     fn owed_ack(&mut self, now: Instant) -> Segment {
+        let (seq, _, _, ecn, _) = self.bare();
+        if let Some(ack) = self.receiver.owed_blocks(now, seq, ecn) {
+            return if self.receiver.tells_bytes() { self.sender.tell_bytes(now, ack) } else { ack };
+        }
         let bare = self.bare_ack(now);
         self.receiver.owed_ack(bare)
     }

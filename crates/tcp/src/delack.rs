@@ -314,10 +314,9 @@ impl DelayedAck {
         }
     }
 
-    /// Releases the held ACKs when an ACK has no room for all ranges out of order. Otherwise the sender would not hear
-    /// of some ranges.
-    pub(crate) fn on_crowded(&mut self) {
-        self.now |= self.held > 0;
+    /// Returns whether ACKs of out-of-order segments are held back.
+    pub(crate) fn holds(&self) -> bool {
+        self.held > 0
     }
 
     /// Returns whether an ACK is due now.

@@ -59,11 +59,11 @@ pub(crate) enum Once {
 }
 
 impl Offload {
-    pub(crate) fn new(first: SeqNumber, unsent_limit: u32) -> Self {
+    pub(crate) fn new(first: SeqNumber) -> Self {
         Self {
             head: Unsent::default(),
             wake: first,
-            wake_unsent: unsent_limit.div_ceil(2),
+            wake_unsent: u32::MAX,
             widest: 0,
             left: 0,
             sure: 0,

@@ -22,6 +22,9 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 
+/// Out-of-order ranges that are remembered for SACK blocks (`TCP_NUM_SACKS`). With timestamps an ACK has room for three.
+const SACKS: usize = 4;
+
 #[derive(Clone, Debug)]
 #[repr(C, align(64))] // see `Connection`
 pub(crate) struct Receiver {
@@ -59,8 +62,11 @@ pub(crate) struct Receiver {
     unread_pile: Pile,
     /// The first byte of data.
     first: SeqNumber,
-    /// The out-of-order ranges that changed last, the most recent first (RFC 2018, section 4).
-    sack: [SackBlock; 3],
+    /// The out-of-order ranges that changed last, as far as they are remembered, the most recent first (RFC 2018,
+    /// section 4).
+    sack: [SackBlock; SACKS],
+    /// The blocks of an ACK that leaves before anything else, if there is one, and whether no other ACK does.
+    owed_blocks: Option<(u8, [SackBlock; 3], bool)>,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
@@ -92,7 +98,8 @@ impl Receiver {
             echo: Echo::OFF,
             duplicate: None,
             sack_len: 0,
-            sack: [SackBlock::default(); 3],
+            sack: [SackBlock::default(); SACKS],
+            owed_blocks: None,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
@@ -360,6 +367,19 @@ impl Receiver {
     #[inline]
     pub(crate) fn owes_ack(&self) -> bool {
         self.echo.owes()
+    }
+
+    /// Builds the owed ACK with blocks, if there is one, of a sender whose next byte is `seq`. What the ACK changes is
+    /// changed already.
+    #[cold]
+    pub(crate) fn owed_blocks(&mut self, now: Instant, seq: SeqNumber, ecn: Ecn) -> Option<Segment> {
+        let (sack_len, sack, is_alone) = self.owed_blocks.take()?;
+        if is_alone {
+            self.echo.take_owed();
+        }
+        let (window, flags) = (self.tell_window(), Flags::ACK | self.echo.flags());
+        let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
+        Some(Segment { seq, ack, tsval, tsecr, window, flags, sack_len, ecn, sack, ..Segment::default() })
     }
 
     /// Builds the owed ACK: `bare` with the ACK number and the echo from before the last arrival. The last arrival is

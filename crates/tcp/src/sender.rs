@@ -142,7 +142,7 @@ impl Sender {
             recovery: Recovery::new(first),
             end: End::Open,
             feedback: Feedback::OFF,
-            offload: Offload::new(first, config.unsent_limit),
+            offload: Offload::new(first),
             queue: Box::new(WriteQueue::new(config, first)),
             brakes: Brakes::new(config),
             mss: config.mss.max(1),

@@ -235,6 +235,11 @@ impl WriteQueue {
         (is_writeable, held.una + segments * held.mss)
     }
 
+    /// Returns below how many unsent bytes an application that waits is woken.
+    pub(crate) fn wake_unsent(&self) -> u32 {
+        self.unsent_limit.div_ceil(2)
+    }
+
     /// Returns whether the application begins a call next.
     pub(crate) fn is_between_calls(&self) -> bool {
         self.call.is_none()

@@ -1,10 +1,13 @@
 //! Data that is not simply the next in order: ranges held out of order, their SACK blocks, duplicates, and refusals.
 
-use super::{Pile, Receiver};
+use super::{Pile, Receiver, SACKS};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
 use crate::{Flags, SackBlock, Segment, SeqNumber};
 use goodqueue_units::Instant;
+
+/// Remembered ranges that a peer is expected to hear of soon (`TCP_SACK_BLOCKS_EXPECTED`).
+const EXPECTED: usize = 2;
 
 impl Receiver {
     /// Takes a segment out of order, received again, above a hole, with FIN, or while the application does not read.
@@ -141,6 +144,7 @@ impl Receiver {
     /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
     /// blocks. Its packet may join the packet that ends where it starts: returns whether it does.
     fn hold(&mut self, mut new: SackBlock) -> bool {
+        let arrived = new;
         let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
         let mut joined = 0;
         self.held += new.end.since(new.start);
@@ -169,18 +173,56 @@ impl Receiver {
         }
         if joined == 0 {
             self.ranges.insert(first, (new, pile));
-            if usize::from(self.sack_len) == self.sack.len() {
-                self.delack.on_crowded();
-            }
         } else {
             self.ranges[first] = (new, pile);
             self.ranges.drain(first + 1..first + joined);
         }
-        self.forget_blocks(|block, _| block.start >= new.start && block.end <= new.end);
-        self.sack.copy_within(..2, 1);
-        self.sack[0] = new;
-        self.sack_len = (self.sack_len + 1).min(3);
+        self.remember(arrived);
         joins
+    }
+
+    /// Puts `new`, which has just come, first among the remembered ranges. It joins those that it touches, but not a
+    /// range that was forgotten: Linux looks at no other (`tcp_sack_new_ofo_skb`).
+    ///
+    /// If it changes none of the first ranges, ACKs that are held back leave before it: the sender would not hear of a
+    /// range otherwise.
+    fn remember(&mut self, new: SackBlock) {
+        let mut len = usize::from(self.sack_len);
+        let touches = |block: &SackBlock, new: &SackBlock| new.start <= block.end && block.start <= new.end;
+        let place = self.sack[..len].iter().position(|block| touches(block, &new)).unwrap_or(len);
+        if place >= EXPECTED && self.delack.holds() {
+            self.owe_blocks();
+        }
+        let mut first = new;
+        if place < len {
+            let old = self.sack[place];
+            first = SackBlock { start: new.start.earlier(old.start), end: new.end.later(old.end) };
+        } else {
+            len = (len + 1).min(SACKS);
+        }
+        self.sack.copy_within(..place.min(SACKS - 1), 1);
+        self.sack[0] = first;
+        let mut kept = 1;
+        for walk in 1..len {
+            let block = self.sack[walk];
+            if touches(&block, &self.sack[0]) {
+                let first = &mut self.sack[0];
+                *first = SackBlock { start: first.start.earlier(block.start), end: first.end.later(block.end) };
+            } else {
+                self.sack[kept] = block;
+                kept += 1;
+            }
+        }
+        self.sack_len = kept as u8;
+    }
+
+    /// Sends the ACKs that are held back as one.
+    fn owe_blocks(&mut self) {
+        let (len, blocks) = self.blocks();
+        self.owed_blocks = Some((len, blocks, self.echo.owe(self.nxt)));
+        self.unacked = 0;
+        self.last_ack = self.nxt;
+        self.delack.on_sent_ack();
     }
 
     /// Removes the SACK blocks for which `gone(block, nxt)` returns true.
@@ -205,10 +247,8 @@ impl Receiver {
     /// block (RFC 2883, section 4).
     #[cold]
     pub(super) fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
-        let Some(duplicate) = self.duplicate.take() else { return (self.sack_len, self.sack) };
-        let mut blocks = self.sack;
-        blocks.copy_within(..2, 1);
-        blocks[0] = duplicate;
-        ((self.sack_len + 1).min(3), blocks)
+        let [first, second, third, _] = self.sack;
+        let Some(duplicate) = self.duplicate.take() else { return (self.sack_len.min(3), [first, second, third]) };
+        ((self.sack_len + 1).min(3), [duplicate, first, second])
     }
 }

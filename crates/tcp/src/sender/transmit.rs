@@ -168,10 +168,11 @@ impl Sender {
             self.offload.app = step.app;
             match (step.push, step.app) {
                 (Push::One, _) => self.offload.once = Once::Due,
-                (Push::All, _) => self.offload.wake = self.board.una(),
+                (Push::All, _) => (self.offload.wake, self.offload.wake_unsent) = (self.board.una(), u32::MAX),
                 (Push::Nothing, App::Writes) => continue,
                 (Push::Nothing, App::Waits) => {
                     self.offload.wake = self.queue.is_writeable(&self.held()).1;
+                    self.offload.wake_unsent = self.queue.wake_unsent();
                     return false;
                 }
                 (Push::Nothing, App::Idle) => return self.queue.is_over() && self.end_stream(),
