@@ -218,7 +218,7 @@ impl DelayedAck {
         if self.every > 0 && !segment.gap {
             self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
             self.deadline = self.deadline.min(now + MAX);
-        } else if segment.unacked > self.mss.into() || (self.quick > 0 && !self.in_ping_pong) {
+        } else if segment.unacked > self.mss.into() || self.is_at_once() {
             self.now = true;
         } else if !segment.gap {
             self.delay(now, srtt);
@@ -234,6 +234,11 @@ impl DelayedAck {
     pub(crate) fn on_read(&mut self, unacked: u32, gap: bool) {
         let is_pushed = !gap && self.is_pushed();
         self.now |= self.every == 0 && (unacked > self.mss.into() || (unacked > 0 && is_pushed));
+    }
+
+    /// Returns whether ACKs leave at once, whatever the window.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.quick > 0 && !self.in_ping_pong
     }
 
     /// Returns whether the peer's pushes are acknowledged when the application reads.

@@ -190,6 +190,12 @@ impl ReceiveWindow {
         self.wanted(memory).next_multiple_of(1 << self.shift) < self.left(last_ack)
     }
 
+    /// Returns whether a segment that waits may leave less room than is offered.
+    #[inline]
+    pub(crate) fn is_near_limit(&self) -> bool {
+        self.offered + 2 * self.mss > self.allowed && self.packet_memory() > 0
+    }
+
     /// Returns whether `memory` bytes in use leave less than half of the window. Quick ACKs end with such an offer
     /// (`__tcp_select_window`).
     pub(crate) fn is_tight(&self, memory: u32) -> bool {

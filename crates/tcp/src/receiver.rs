@@ -227,6 +227,9 @@ impl Receiver {
         self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
         self.answer(now, rtt);
+        if self.delack.is_due() && self.window.is_near_limit() {
+            self.offer_before_reading(segment.payload_len);
+        }
         len
     }
 
@@ -297,6 +300,15 @@ impl Receiver {
             rtt: self.window.rtt(),
         };
         self.delack.on_taken(now, arrived, || rtt.srtt());
+    }
+
+    /// Offers the window of an ACK that leaves before the application reads the segment of `len` bytes, which still takes
+    /// up room. If the window shrank by that, the application's reading would send the ACK (`__tcp_ack_snd_check`).
+    fn offer_before_reading(&mut self, len: u16) {
+        let memory = self.window.packet_memory() + u32::from(len);
+        if self.delack.is_at_once() || !self.window.shrinks(self.last_ack, memory) {
+            self.told = Some(self.window.offer(self.nxt, memory));
+        }
     }
 
     /// Returns the bytes of which an ACK may leave at once although they are unread: none while the window shrinks,
