@@ -232,6 +232,10 @@ impl Connection {
                 return Handled::default();
             }
         }
+        if self.receiver.is_outdated(segment) && !self.is_old_but_good(segment) {
+            self.receiver.refuse_outdated(now, segment);
+            return Handled::default();
+        }
         // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
@@ -245,6 +249,13 @@ impl Connection {
             0
         };
         Handled { rtt, newly_delivered_bytes }
+    }
+
+    /// Returns whether an outdated segment is a bare ACK that says nothing new of data and window: it may have been
+    /// overtaken, and its SACK blocks count (Linux `tcp_disordered_ack`).
+    #[cold]
+    fn is_old_but_good(&self, segment: &Segment) -> bool {
+        self.receiver.is_nearly_next(segment, self.sender.rtt().rto()) && self.sender.repeats(segment)
     }
 
     /// Returns the next segment to put on the wire now. Call it until it returns `None`.

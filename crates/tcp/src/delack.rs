@@ -292,10 +292,22 @@ impl DelayedAck {
         }
     }
 
-    /// Releases the held ACKs when an ACK has no room for all ranges out of order. Otherwise the sender would not hear
-    /// of some ranges.
-    pub(crate) fn on_crowded(&mut self) {
-        self.now |= self.held > 0;
+    /// Returns whether ACKs are held back.
+    pub(crate) fn holds_acks(&self) -> bool {
+        self.held > 0
+    }
+
+    /// Releases the ACKs that are held back. `grows`: the window grows after that ACK (see [`Self::on_growth`]).
+    pub(crate) fn release(&mut self, grows: bool) {
+        self.now = true;
+        if grows && self.stack.era().receiver.quickack {
+            self.quick = (self.quick.saturating_sub(1) | 1) + 1; // `on_sent_ack` will take one away
+        }
+    }
+
+    /// Returns whether the receiver forgets old SACK blocks.
+    pub(crate) fn sack_blocks_forget(&self) -> bool {
+        self.stack.era().receiver.sack_blocks_forget
     }
 
     /// Returns whether an ACK is due now.

@@ -19,6 +19,8 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// The least time between two answers to segments that carry nothing and lie outside the window (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
+/// By how many ms a segment may be older than the last one in order (Linux's `TCP_PAWS_WINDOW`).
+const REPLAY_WINDOW: i32 = 1;
 /// Segments that Linux joins to the packet before them (17 fragments).
 const JOINED: u32 = 16;
 
@@ -55,8 +57,11 @@ pub(crate) struct Receiver {
     // The fields from here on are used only while something is missing.
     /// All out-of-order ranges: ascending, disjoint, not adjacent.
     ranges: VecDeque<SackBlock>,
-    /// The out-of-order ranges that changed last, the most recent first (RFC 2018, section 4).
-    sack: [SackBlock; 3],
+    /// The out-of-order ranges that changed last, the most recent first (RFC 2018, section 4). An ACK has room for
+    /// three; when one of these is gone, the fourth is told again.
+    sack: [SackBlock; 4],
+    /// The blocks of the next ACK, if it must leave without the segment that has just come.
+    before: Option<(u8, [SackBlock; 3])>,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
@@ -88,7 +93,8 @@ impl Receiver {
             echo: Echo::OFF,
             duplicate: None,
             sack_len: 0,
-            sack: [SackBlock::default(); 3],
+            sack: [SackBlock::default(); 4],
+            before: None,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
@@ -142,8 +148,8 @@ impl Receiver {
     /// Returns whether the segment is older than the last one in order, from before the sequence numbers wrapped (RFC
     /// 7323, section 5.3: PAWS). A timestamp of 0 means that the segment has none.
     #[inline]
-    fn is_outdated(&self, segment: &Segment) -> bool {
-        segment.tsval.wrapping_sub(self.ts_recent) >= 1 << 31 && segment.tsval != 0
+    pub(crate) fn is_outdated(&self, segment: &Segment) -> bool {
+        self.ts_recent.wrapping_sub(segment.tsval) as i32 > REPLAY_WINDOW && segment.tsval != 0
     }
 
     #[inline]
@@ -183,9 +189,6 @@ impl Receiver {
             return self.on_next(now, segment, rtt);
         }
         self.hear(now, segment);
-        if self.is_outdated(segment) {
-            return self.refuse_outdated(segment);
-        }
         self.on_unusual_data(now, segment, rtt, closed)
     }
 
@@ -297,9 +300,36 @@ impl Receiver {
         if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
             self.delack.demand();
         }
-        if segment.seq < self.last_ack && now >= self.answers_from {
+        if segment.seq < self.last_ack {
+            self.answer_bare(now);
+        }
+    }
+
+    /// Answers a segment that carries nothing and should not have come, but not too often.
+    #[cold]
+    fn answer_bare(&mut self, now: Instant) {
+        if now >= self.answers_from {
             self.answers_from = now + ANSWER_INTERVAL;
             self.delack.demand();
+        }
+    }
+
+    /// Returns whether a bare ACK has the sequence number of the next data, and is less than `span` older than the last
+    /// segment in order.
+    pub(crate) fn is_nearly_next(&self, segment: &Segment, span: Duration) -> bool {
+        let ms = self.ts_recent.wrapping_sub(segment.tsval);
+        segment.seq_len() == 0
+            && segment.seq == self.nxt
+            && Duration::from_millis(ms.into()) <= span
+    }
+
+    /// Refuses a segment that [is outdated](Self::is_outdated).
+    #[cold]
+    pub(crate) fn refuse_outdated(&mut self, now: Instant, segment: &Segment) {
+        if segment.seq_len() > 0 {
+            self.refuse_outdated_data(segment);
+        } else {
+            self.answer_bare(now);
         }
     }
 

@@ -6,6 +6,9 @@ use crate::rtt::RttEstimator;
 use crate::{Flags, SackBlock, Segment, SeqNumber};
 use goodqueue_units::Instant;
 
+/// SACK blocks that each ACK has room for beside a DSACK (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+const SURE_BLOCKS: usize = 2;
+
 impl Receiver {
     /// Takes a segment out of order, received again, above a hole, with FIN, or while the application does not read.
     #[cold]
@@ -17,6 +20,7 @@ impl Receiver {
         closed: bool,
     ) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        self.duplicate = None; // Linux (`tcp_data_queue`) tells of the last segment that came twice, or of none
         if self.fin.is_some_and(|fin| end > fin + 1) {
             return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); as on Linux, no answer
         }
@@ -40,7 +44,12 @@ impl Receiver {
             let held = if is_apart { before } else { self.waiting() };
             let last = self.ranges.back().map_or(end, |range| range.end);
             let span = last.since(self.nxt);
-            if self.window.grow_over_hole(held, segment.payload_len, span) {
+            let grows = self.window.grow_over_hole(held, segment.payload_len, span);
+            if self.before.is_some() {
+                self.delack.release(grows); // this segment has no ACK of its own
+                return 0;
+            }
+            if grows {
                 self.delack.on_growth();
             }
             self.answer(now, rtt);
@@ -60,7 +69,7 @@ impl Receiver {
             self.held -= range.end.since(range.start);
             self.ranges.pop_front();
         }
-        self.forget_blocks(|block, nxt| block.end <= nxt);
+        self.forget_blocks();
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
@@ -111,14 +120,13 @@ impl Receiver {
     }
 
     #[cold]
-    pub(super) fn refuse_outdated(&mut self, segment: &Segment) -> u32 {
+    pub(super) fn refuse_outdated_data(&mut self, segment: &Segment) {
         if segment.seq < self.nxt {
             let end = self.nxt.earlier(segment.seq + segment.seq_len());
             self.duplicate = Some(SackBlock { start: segment.seq, end });
         }
         let left = self.window.left(self.nxt);
         self.refuse(left);
-        0
     }
 
     /// Answers at once a segment that brought nothing, and some of the segments after it.
@@ -127,9 +135,10 @@ impl Receiver {
         self.delack.demand();
     }
 
-    /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
+    /// Adds `segment` to the out-of-order ranges, joins it to the ranges that it touches, and puts it among the SACK
     /// blocks. Returns whether it touches none.
-    fn hold(&mut self, mut new: SackBlock) -> bool {
+    fn hold(&mut self, segment: SackBlock) -> bool {
+        let mut new = segment;
         let first = self.ranges.partition_point(|range| range.end < new.start);
         let mut joined = 0;
         self.held += new.end.since(new.start);
@@ -141,31 +150,51 @@ impl Receiver {
                 self.duplicate = Some(twice);
                 self.held -= twice.end.since(twice.start);
             }
-            new.start = new.start.earlier(range.start);
-            new.end = new.end.later(range.end);
+            new = new.join(range);
             joined += 1;
         }
         if joined == 0 {
             self.ranges.insert(first, new);
-            if usize::from(self.sack_len) == self.sack.len() {
-                self.delack.on_crowded();
-            }
         } else {
             self.ranges[first] = new;
             self.ranges.drain(first + 1..first + joined);
         }
-        self.forget_blocks(|block, _| block.start >= new.start && block.end <= new.end);
-        self.sack.copy_within(..2, 1);
-        self.sack[0] = new;
-        self.sack_len = (self.sack_len + 1).min(3);
+        self.list(if self.delack.sack_blocks_forget() { segment } else { new });
         joined == 0
     }
 
-    /// Removes the SACK blocks for which `gone(block, nxt)` returns true.
-    fn forget_blocks(&mut self, gone: impl Fn(&SackBlock, SeqNumber) -> bool) {
+    /// Puts the SACK block that touches `new` first, and joins both. Without one, `new` itself is first, and the last
+    /// of four blocks is forgotten (Linux `tcp_sack_new_ofo_skb`).
+    ///
+    /// If neither of the first two blocks touches it, and ACKs are held back, one ACK leaves with the blocks as they
+    /// are. Otherwise the sender might not hear of some blocks. Linux then takes `new` for acknowledged, too.
+    fn list(&mut self, new: SackBlock) {
+        let len = usize::from(self.sack_len);
+        let place = self.sack[..len].iter().position(|block| block.touches(new)).unwrap_or(len);
+        if place >= SURE_BLOCKS && self.delack.holds_acks() {
+            self.before = Some(self.blocks());
+        }
+        let first = if place < len { new.join(self.sack[place]) } else { new };
+        self.sack.copy_within(..place.min(self.sack.len() - 1), 1);
+        self.sack[0] = first;
+        let mut kept = 1;
+        for number in 1..(len + usize::from(place == len)).min(self.sack.len()) {
+            let block = self.sack[number];
+            if block.touches(self.sack[0]) {
+                self.sack[0] = self.sack[0].join(block);
+            } else {
+                self.sack[kept] = block;
+                kept += 1;
+            }
+        }
+        self.sack_len = kept as u8;
+    }
+
+    /// Removes the SACK blocks that are in order now.
+    fn forget_blocks(&mut self) {
         let mut kept = 0;
         for i in 0..usize::from(self.sack_len) {
-            if !gone(&self.sack[i], self.nxt) {
+            if self.sack[i].end > self.nxt {
                 self.sack[kept] = self.sack[i];
                 kept += 1;
             }
@@ -183,10 +212,13 @@ impl Receiver {
     /// block (RFC 2883, section 4).
     #[cold]
     pub(super) fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
-        let Some(duplicate) = self.duplicate.take() else { return (self.sack_len, self.sack) };
-        let mut blocks = self.sack;
-        blocks.copy_within(..2, 1);
-        blocks[0] = duplicate;
-        ((self.sack_len + 1).min(3), blocks)
+        if let Some(before) = self.before.take() {
+            return before;
+        }
+        let [first, second, third, _] = self.sack;
+        match self.duplicate.take() {
+            Some(duplicate) => ((self.sack_len + 1).min(3), [duplicate, first, second]),
+            None => (self.sack_len.min(3), [first, second, third]),
+        }
     }
 }

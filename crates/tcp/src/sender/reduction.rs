@@ -5,13 +5,14 @@ use crate::SeqNumber;
 use crate::cc::{Cause, Congestion};
 use crate::scoreboard::Delivery;
 use crate::undo::Prior;
+use core::num::NonZeroU32;
 use goodqueue_units::Instant;
 
 impl Sender {
     pub(super) fn prior(&self) -> Prior {
         let reducing = self.recovery.is_reducing();
         let ssthresh = if reducing { self.window.ssthresh } else { self.window.current_ssthresh() };
-        Prior { cwnd: self.window.cwnd, ssthresh }
+        Prior { cwnd: NonZeroU32::new(self.window.cwnd).unwrap_or(NonZeroU32::MIN), ssthresh }
     }
 
     pub(super) fn begin_undo(&mut self, prior: Option<Prior>) {
@@ -76,9 +77,12 @@ impl Sender {
         if !self.recovery.is_late(tsecr, self.may_undo()) {
             return false;
         }
-        let late = self.board.una().since(una).div_ceil(self.mss.into());
-        self.recovery.rack.on_reordering(late);
+        let highest = self.board.sacked_until();
+        if una < highest {
+            self.recovery.rack.on_reordering(highest.since(una).div_ceil(self.mss.into()));
+        }
         if self.board.resent_out() > 0 {
+            self.recovery.new_first = true; // Linux leaves `rexmit` at REXMIT_NONE
             return true;
         }
         self.undo(true);
@@ -89,7 +93,7 @@ impl Sender {
     /// Undoes the reduction if every retransmission came twice.
     pub(super) fn try_undo_by_dsack(&mut self) {
         if self.recovery.is_disproved(self.may_undo()) {
-            self.recovery.rack.on_recovered(true);
+            self.recovery.rack.on_disproved();
             self.undo(false);
             if self.state() == CongestionState::Recovery {
                 self.keep_open();
@@ -102,9 +106,10 @@ impl Sender {
         if found {
             self.board.unmark_lost();
         }
+        self.board.search_again();
         if let Some(Prior { cwnd, ssthresh }) = self.recovery.take_prior() {
             self.cc.on_undo();
-            self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd);
+            self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd.get());
             if ssthresh > self.window.ssthresh {
                 self.window.ssthresh = ssthresh;
                 self.recovery.cwr_due = false;
