@@ -85,7 +85,7 @@ pub struct Connection {
 const _: () = {
     use goodqueue_units::processor::LINE;
     assert!(offset_of!(Connection, receiver).is_multiple_of(LINE), "a receiver begins a cache line");
-    assert!(size_of::<Connection>() == 17 * LINE);
+    assert!(size_of::<Connection>() == 18 * LINE);
     assert!(lines(true) == 10, "of a side that sends: 8 of the sender, 2 of the receiver");
     assert!(lines(false) == 4, "of a side that receives: 1 of the sender, 3 of the receiver");
 };

@@ -11,6 +11,7 @@ use crate::receive_window::{OPTIONS, ReceiveWindow};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::mem::offset_of;
 use goodqueue_units::processor::{prefetch, select};
@@ -61,7 +62,7 @@ pub(crate) struct Receiver {
     /// three; when one of these is gone, the fourth is told again.
     sack: [SackBlock; 4],
     /// The blocks of the next ACK, if it must leave without the segment that has just come.
-    before: Option<(u8, [SackBlock; 3])>,
+    before: Option<Box<(u8, [SackBlock; 3])>>,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }

@@ -3,7 +3,8 @@
 use super::{JOINED, Receiver};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
-use crate::{Flags, SackBlock, Segment, SeqNumber};
+use crate::{Flags, SackBlock, Segment};
+use alloc::boxed::Box;
 use goodqueue_units::Instant;
 
 /// SACK blocks that each ACK has room for beside a DSACK (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
@@ -166,19 +167,25 @@ impl Receiver {
     /// Puts the SACK block that touches `new` first, and joins both. Without one, `new` itself is first, and the last
     /// of four blocks is forgotten (Linux `tcp_sack_new_ofo_skb`).
     ///
-    /// If neither of the first two blocks touches it, and ACKs are held back, one ACK leaves with the blocks as they
-    /// are. Otherwise the sender might not hear of some blocks. Linux then takes `new` for acknowledged, too.
+    /// If neither of the first two blocks touches it, and ACKs are held back, one ACK leaves with the blocks in the old
+    /// order, and without `new` if that touches none. Otherwise the sender might not hear of some blocks. Linux then
+    /// takes `new` for acknowledged, too.
     fn list(&mut self, new: SackBlock) {
         let len = usize::from(self.sack_len);
         let place = self.sack[..len].iter().position(|block| block.touches(new)).unwrap_or(len);
-        if place >= SURE_BLOCKS && self.delack.holds_acks() {
-            self.before = Some(self.blocks());
+        let mut first = new;
+        if place < len {
+            first = new.join(self.sack[place]);
+            self.sack[place] = first;
         }
-        let first = if place < len { new.join(self.sack[place]) } else { new };
-        self.sack.copy_within(..place.min(self.sack.len() - 1), 1);
+        if place >= SURE_BLOCKS && self.delack.holds_acks() {
+            self.before = Some(Box::new(self.blocks()));
+        }
+        let listed = (len + usize::from(place == len)).min(self.sack.len());
+        self.sack.copy_within(..place.min(listed - 1), 1);
         self.sack[0] = first;
         let mut kept = 1;
-        for number in 1..(len + usize::from(place == len)).min(self.sack.len()) {
+        for number in 1..listed {
             let block = self.sack[number];
             if block.touches(self.sack[0]) {
                 self.sack[0] = self.sack[0].join(block);
@@ -213,7 +220,7 @@ impl Receiver {
     #[cold]
     pub(super) fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
         if let Some(before) = self.before.take() {
-            return before;
+            return *before;
         }
         let [first, second, third, _] = self.sack;
         match self.duplicate.take() {

@@ -127,7 +127,7 @@ impl Scoreboard {
         }
     }
 
-    fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
+    pub(super) fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
         let record = self.at_mut(number);
         if record.has(SACKED) {
             return;

@@ -168,7 +168,7 @@ fn by_rfc_6675_three_runs_or_three_segments_above_make_a_loss() {
     }
     let runs = [5, 3, 1].map(|n| SackBlock { start: SeqNumber(n * 10), end: SeqNumber(n * 10 + 10) });
     let mut delivery = Delivery::new(at(110), RTT);
-    b.sack(&runs, &mut delivery);
+    b.sack(SeqNumber(0), &runs, &mut delivery);
     assert_eq!((b.detect_by_sacks(3).segments, resend_all(&mut b, 111)), (1, [0].to_vec()));
 }
 

@@ -1,10 +1,11 @@
 //! Loss recovery without a connection: segments of 1000 bytes from sequence number 0.
 
 use super::*;
+use core::num::NonZeroU32;
 use crate::rtt::RttEstimator;
 use goodqueue_units::Duration;
 
-const PRIOR: Prior = Prior { cwnd: 20, ssthresh: 15 };
+const PRIOR: Prior = Prior { cwnd: NonZeroU32::new(20).unwrap(), ssthresh: 15 };
 
 fn seq(n: u32) -> SeqNumber {
     SeqNumber(n * 1000)
@@ -171,9 +172,9 @@ fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
     recovery.on_resent(100);
     recovery.on_resent(101);
     let block = |n| SackBlock { start: seq(n), end: seq(n + 1) };
-    recovery.on_dsack(block(0), 1, true, seq(2), seq(10));
+    recovery.on_dsack(block(0), 1, true);
     assert!(!recovery.is_disproved(true));
-    recovery.on_dsack(block(1), 1, true, seq(2), seq(10));
+    recovery.on_dsack(block(1), 1, true);
     assert!(recovery.is_disproved(true) && !recovery.is_disproved(false));
     assert!(!recovery.clone().end_recovery(0, false) && recovery.end_recovery(0, true));
     assert_eq!((recovery.take_prior(), recovery.is_undo_armed()), (Some(PRIOR), false));
@@ -191,7 +192,7 @@ fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
         recovery.rack.on_reordering(2);
         recovery.tail.begin(seq(10), true);
         let dsack = SackBlock { start: seq(end - 1), end: seq(end) };
-        let of_probe = recovery.on_dsack(dsack, 1, is_short, seq(10), seq(10));
+        let of_probe = recovery.on_dsack(dsack, 1, is_short);
         (of_probe, recovery.rack.window(true, 0, &rtt))
     };
     assert_eq!(of_probe(10, true), (true, ms(10)));
@@ -207,9 +208,9 @@ fn a_probe_that_is_out_is_a_retransmission_of_the_recovery() {
     recovery.begin_undo(seq(0), Some(PRIOR), 0);
     recovery.on_resent(100);
     let block = |n| SackBlock { start: seq(n), end: seq(n + 1) };
-    recovery.on_dsack(block(0), 1, true, seq(2), seq(10));
+    recovery.on_dsack(block(0), 1, true);
     assert!(!recovery.is_disproved(true));
-    recovery.on_dsack(block(9), 1, true, seq(10), seq(10));
+    recovery.on_dsack(block(9), 1, true);
     assert!(recovery.is_disproved(true));
 }
 
