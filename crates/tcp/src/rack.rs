@@ -17,8 +17,6 @@ pub(crate) struct Rack {
     steps: u8,
     /// Recoveries until the window falls back to one step.
     persist: u8,
-    /// A DSACK came since the window last grew, or was disregarded (Linux `rack.dsack_seen`).
-    dsack_seen: bool,
     /// When the window last grew: DSACKs do not count until a segment arrives that left after this (RACK.dsack_round).
     widened_at: Instant,
     /// RACK.reordering_seen.
@@ -34,7 +32,6 @@ impl Rack {
         Self {
             steps: 1,
             persist: 0,
-            dsack_seen: false,
             widened_at: Instant::ZERO,
             seen: false,
             degree: DUP_THRESH,
@@ -74,29 +71,23 @@ impl Rack {
         }
     }
 
-    /// Takes note of a DSACK: a retransmission was needless (step 4). Before any reordering is seen there is no window
-    /// to widen.
-    pub(crate) fn on_dsack(&mut self) {
-        self.dsack_seen |= self.seen;
-    }
-
-    /// Takes note that segments were delivered, of which the last one to leave left at `sent_at`. Widens the window by
-    /// one step per round trip with a DSACK (Linux `tcp_rack_update_reo_wnd`).
-    pub(crate) fn on_delivered(&mut self, now: Instant, sent_at: Instant) {
-        self.dsack_seen &= sent_at >= self.widened_at;
-        if self.dsack_seen {
-            self.dsack_seen = false;
+    /// Takes note that a retransmission was needless, as a DSACK told, and that since then segments were delivered, of
+    /// which the last one to leave left at `sent_at`. Widens the window by one step per round trip (step 4; Linux
+    /// `tcp_rack_update_reo_wnd`).
+    pub(crate) fn on_needless(&mut self, now: Instant, sent_at: Instant) {
+        if sent_at >= self.widened_at {
             self.widened_at = now;
             self.steps = self.steps.saturating_add(1);
             self.persist = PERSIST;
-        } else if self.persist == 0 {
-            self.steps = 1;
         }
     }
 
     /// Takes note that a recovery is over, and that there is no reduction to undo.
     pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
+        if self.persist == 0 {
+            self.steps = 1;
+        }
     }
 
     /// Takes note that all retransmissions of a recovery came twice.
@@ -152,21 +143,13 @@ mod tests {
     fn dsacks_widen_the_window_once_a_round_for_sixteen_recoveries() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut rack = Rack::new();
-        rack.on_dsack();
         rack.on_reordering(2);
-        rack.on_delivered(at(100), at(50));
-        assert_eq!(rack.window(true, 9, &rtt()), ms(10), "a DSACK before reordering was seen counts nothing");
-        rack.on_dsack();
-        assert_eq!(rack.window(true, 9, &rtt()), ms(10), "it counts with the next segment that is delivered");
-        rack.on_delivered(at(150), at(100));
+        rack.on_needless(at(150), at(100));
         assert_eq!(rack.window(true, 9, &rtt()), ms(20));
-        rack.on_dsack();
-        rack.on_delivered(at(190), at(149));
-        rack.on_delivered(at(210), at(160));
-        assert_eq!(rack.window(true, 9, &rtt()), ms(20), "the same round, and the DSACK is forgotten");
+        rack.on_needless(at(190), at(149));
+        assert_eq!(rack.window(true, 9, &rtt()), ms(20), "the same round");
         for round in 2..9 {
-            rack.on_dsack();
-            rack.on_delivered(at(round * 200), at(round * 200 - 50));
+            rack.on_needless(at(round * 200), at(round * 200 - 50));
         }
         assert_eq!(rack.window(true, 9, &rtt()), ms(60), "SRTT");
         for _ in 0..15 {
@@ -174,10 +157,8 @@ mod tests {
         }
         rack.on_disproved();
         rack.on_recovered(); // a needless recovery lets one more pass
-        rack.on_delivered(at(3000), at(2950));
         assert_eq!(rack.window(true, 9, &rtt()), ms(60));
         rack.on_recovered();
-        rack.on_delivered(at(3100), at(3050));
         assert_eq!(rack.window(true, 9, &rtt()), ms(10), "the sixteenth; reordering is remembered");
     }
 

@@ -36,6 +36,8 @@ pub(crate) struct Scoreboard {
     mss: u32,
     /// A segment was delivered since RACK last looked for losses (Linux `rack.advanced`).
     advanced: bool,
+    /// A DSACK came, and no segment was delivered since (Linux `rack.dsack_seen`).
+    dsack_seen: bool,
     /// The delivery-rate estimator, if the configuration or the congestion control asks for it.
     rate: Option<Box<RateEstimator>>,
     /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
@@ -76,6 +78,7 @@ impl Scoreboard {
             packets: 0,
             mss: u32::from(mss),
             advanced: false,
+            dsack_seen: false,
             scan: 0,
             next_lost: 0,
             newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
@@ -170,10 +173,10 @@ impl Scoreboard {
         self.lost_out
     }
 
-    /// Returns whether nothing is SACKed or lost, and the delivery rate is not estimated.
+    /// Returns whether nothing is SACKed or lost, no DSACK is to be taken up, and the delivery rate is not estimated.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.sacked_out | self.lost_out | self.resent_out == 0 && self.rate.is_none()
+        self.sacked_out | self.lost_out | self.resent_out == 0 && !self.dsack_seen && self.rate.is_none()
     }
 
     /// Returns the end of the highest SACKed segment, or SND.UNA if none is SACKed (Linux `tcp_highest_sack_seq`).

@@ -7,18 +7,16 @@
 //! A third proof, F-RTO (RFC 5682), is in the sender, because it needs the segments that were sent after the timeout.
 
 use crate::{SackBlock, SeqNumber};
-use core::num::NonZeroU32;
 
 /// The window and the threshold before a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Prior {
-    /// Never 0, so that `Option<Prior>` is no longer than a `Prior`.
-    pub(crate) cwnd: NonZeroU32,
+    pub(crate) cwnd: u32,
     pub(crate) ssthresh: u32,
 }
 
 /// The reduction that may be undone, and the evidence so far.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Undo {
     /// SND.UNA when the reduction began. Segments below were retransmitted for another reason. `None` if there is
     /// nothing to undo.
@@ -27,17 +25,8 @@ pub(crate) struct Undo {
     prior: Option<Prior>,
     /// The timestamp of the first retransmission. `None` before it.
     stamp: Option<u32>,
-    /// Retransmissions that no DSACK has reported. [`NONE`] before the first retransmission.
-    unproven: i32,
-}
-
-/// No retransmission was sent, so none can be needless (Linux `undo_retrans`).
-const NONE: i32 = -1;
-
-impl Default for Undo {
-    fn default() -> Self {
-        Self { marker: None, prior: None, stamp: None, unproven: NONE }
-    }
+    /// Retransmissions that no DSACK has reported. `None` before the first retransmission.
+    unproven: Option<u32>,
 }
 
 impl Undo {
@@ -45,7 +34,7 @@ impl Undo {
     pub(crate) fn begin(&mut self, una: SeqNumber, prior: Option<Prior>, resent: u32) {
         self.marker = Some(una);
         self.prior = prior;
-        self.unproven = if resent > 0 { resent as i32 } else { NONE };
+        self.unproven = (resent > 0).then_some(resent);
     }
 
     /// Forgets when the first retransmission left, because a new episode begins.
@@ -75,19 +64,19 @@ impl Undo {
     /// Takes note that a segment was retransmitted at `timestamp`.
     pub(crate) fn on_resent(&mut self, timestamp: u32) {
         self.stamp.get_or_insert(timestamp);
-        self.unproven = self.unproven.max(0) + 1;
+        self.unproven = Some(self.unproven.unwrap_or(0) + 1);
     }
 
     /// Takes a DSACK up to `end` that reports `segments` duplicates.
     pub(crate) fn on_dsack(&mut self, end: SeqNumber, segments: u32) {
-        if self.unproven > 0 && self.marker.is_some_and(|marker| end > marker) {
-            self.unproven = (self.unproven - segments as i32).max(0);
+        if self.marker.is_some_and(|marker| end > marker) {
+            self.unproven = self.unproven.map(|unproven| unproven.saturating_sub(segments));
         }
     }
 
     /// Returns whether DSACKs have reported every retransmission as needless.
     pub(crate) fn is_disproved(&self) -> bool {
-        self.marker.is_some() && self.unproven == 0
+        self.marker.is_some() && self.unproven == Some(0)
     }
 
     /// Returns whether an original caused the ACK with the echo `tsecr` (RFC 3522, section 3.2, step 4). This is so,
@@ -116,7 +105,7 @@ pub(crate) fn dsack(ack: SeqNumber, blocks: &[SackBlock]) -> Option<SackBlock> {
 mod tests {
     use super::*;
 
-    const PRIOR: Prior = Prior { cwnd: NonZeroU32::new(20).unwrap(), ssthresh: 15 };
+    const PRIOR: Prior = Prior { cwnd: 20, ssthresh: 15 };
 
     fn block(start: u32, end: u32) -> SackBlock {
         SackBlock { start: SeqNumber(start), end: SeqNumber(end) }

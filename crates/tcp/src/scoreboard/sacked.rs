@@ -5,6 +5,16 @@ use super::record::{AMBIGUOUS, Delivery, LOST, RESENT, SACKED, UNLISTED};
 use crate::{SackBlock, SeqNumber};
 
 impl Scoreboard {
+    /// Takes note of a DSACK that the next delivery takes up.
+    pub(crate) fn see_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// Takes up a DSACK. Returns whether there is one.
+    pub(crate) fn take_dsack_seen(&mut self) -> bool {
+        core::mem::take(&mut self.dsack_seen)
+    }
+
     /// Takes note that the receiver got `twice` twice, a part of which is not acknowledged yet; `ack` is the ACK number
     /// and `marker` where the episode began that may be undone. Returns how many of these segments were sent again. One
     /// that was SACKED before came out of order: its original is here, too (Linux `tcp_sacktag_one`).

@@ -153,8 +153,10 @@ impl Sender {
             self.acked_bytes += u64::from(ack.since(una));
             self.recovery.timed_out = false;
         }
-        if let Some(sent_at) = delivery.last_sent {
-            self.recovery.rack.on_delivered(now, sent_at);
+        if let Some(sent_at) = delivery.last_sent
+            && self.board.take_dsack_seen()
+        {
+            self.recovery.rack.on_needless(now, sent_at);
         }
         let path = self.sample_rtt(&delivery);
         let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };

@@ -64,7 +64,12 @@ impl Sender {
             _ if !is_here => segments,
             marker => self.board.note_twice(twice, ack, marker, delivery),
         };
-        self.recovery.on_dsack(twice, resent, bytes <= self.mss.into())
+        let of_probe = self.recovery.on_dsack(twice, resent, bytes <= self.mss.into());
+        // A probe was not sent because of reordering. Before any reordering is seen RACK has no window to widen.
+        if !of_probe && self.recovery.rack.has_seen_reordering() {
+            self.board.see_dsack();
+        }
+        of_probe
     }
 
     /// Takes an ACK that is not all well: leaves, changes and enters states.

@@ -206,11 +206,7 @@ impl Recovery {
     /// that the DSACK covers no more than one segment.
     pub(super) fn on_dsack(&mut self, dsack: SackBlock, segments: u32, is_short: bool) -> bool {
         self.undo.on_dsack(dsack.end, segments);
-        let of_probe = is_short && self.tail.is_end(dsack.end);
-        if !of_probe {
-            self.rack.on_dsack();
-        }
-        of_probe
+        is_short && self.tail.is_end(dsack.end)
     }
 
     /// Takes an ACK while a tail loss probe is out; see [`Tail::on_ack`]. Returns whether the window must fall, because

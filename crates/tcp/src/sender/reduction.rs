@@ -5,14 +5,13 @@ use crate::SeqNumber;
 use crate::cc::{Cause, Congestion};
 use crate::scoreboard::Delivery;
 use crate::undo::Prior;
-use core::num::NonZeroU32;
 use goodqueue_units::Instant;
 
 impl Sender {
     pub(super) fn prior(&self) -> Prior {
         let reducing = self.recovery.is_reducing();
         let ssthresh = if reducing { self.window.ssthresh } else { self.window.current_ssthresh() };
-        Prior { cwnd: NonZeroU32::new(self.window.cwnd).unwrap_or(NonZeroU32::MIN), ssthresh }
+        Prior { cwnd: self.window.cwnd, ssthresh }
     }
 
     pub(super) fn begin_undo(&mut self, prior: Option<Prior>) {
@@ -109,7 +108,7 @@ impl Sender {
         self.board.search_again();
         if let Some(Prior { cwnd, ssthresh }) = self.recovery.take_prior() {
             self.cc.on_undo();
-            self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd.get());
+            self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd);
             if ssthresh > self.window.ssthresh {
                 self.window.ssthresh = ssthresh;
                 self.recovery.cwr_due = false;

@@ -1,7 +1,7 @@
 //! Segments of 100 bytes, one per millisecond: segment `n` is bytes `100 n .. 100 (n + 1)`.
 
 use super::*;
-use crate::scoreboard::tests::{ack, block, board, lost, resend_all};
+use crate::scoreboard::tests::{RTT, ack, at, block, board, lost, resend_all};
 
 #[test]
 fn repeated_moved_and_stale_blocks_are_counted_once() {
