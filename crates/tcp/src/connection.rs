@@ -232,8 +232,10 @@ impl Connection {
                 return Handled::default();
             }
         }
-        if self.receiver.is_outdated(segment) && !self.is_old_but_good(segment) {
-            self.receiver.refuse_outdated(now, segment);
+        if self.receiver.is_of_old_data(segment)
+            || (self.receiver.is_outdated(segment) && !self.is_old_but_good(segment))
+        {
+            self.receiver.refuse(now, segment);
             return Handled::default();
         }
         // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
@@ -245,7 +247,7 @@ impl Connection {
         let newly_delivered_bytes = if segment.seq_len() > 0 {
             self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
-            self.receiver.on_bare(now, segment);
+            self.receiver.on_bare(segment);
             0
         };
         Handled { rtt, newly_delivered_bytes }
@@ -344,10 +346,13 @@ impl Connection {
                     }
                     return None;
                 }
-            } else if self.sender.expects(segment) && !self.receiver.tells_bytes() {
+            } else if self.sender.expects(segment)
+                && !self.receiver.tells_bytes()
+                && !self.receiver.is_of_old_data(segment)
+            {
                 self.receiver.on_timestamp(segment);
                 let rtt = self.sender.on_expected_ack(now, segment);
-                self.receiver.on_bare(now, segment);
+                self.receiver.on_bare(segment);
                 self.transmit(now, wire);
                 return rtt;
             }

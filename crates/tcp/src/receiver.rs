@@ -294,19 +294,16 @@ impl Receiver {
         if self.window.shrinks(self.last_ack, self.waiting()) { 0 } else { self.unacked }
     }
 
-    /// Takes a segment without data. A segment that the peer should not have sent is answered, such as a probe of a
-    /// closed window (RFC 9293, 3.10.7.4).
+    /// Takes a segment without data.
     #[inline]
-    pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
+    pub(crate) fn on_bare(&mut self, segment: &Segment) {
         if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
             self.delack.demand();
         }
-        if segment.seq < self.last_ack {
-            self.answer_bare(now);
-        }
     }
 
-    /// Answers a segment that carries nothing and should not have come, but not too often.
+    /// Answers a segment that carries nothing and should not have come, such as a probe of a closed window (RFC 9293,
+    /// 3.10.7.4), but not too often.
     #[cold]
     fn answer_bare(&mut self, now: Instant) {
         if now >= self.answers_from {
@@ -319,16 +316,21 @@ impl Receiver {
     /// segment in order.
     pub(crate) fn is_nearly_next(&self, segment: &Segment, span: Duration) -> bool {
         let ms = self.ts_recent.wrapping_sub(segment.tsval);
-        segment.seq_len() == 0
-            && segment.seq == self.nxt
-            && Duration::from_millis(ms.into()) <= span
+        segment.seq_len() == 0 && segment.seq == self.nxt && Duration::from_millis(ms.into()) <= span
     }
 
-    /// Refuses a segment that [is outdated](Self::is_outdated).
+    /// Returns whether `segment` ends before the last ACK number sent: it brings nothing, and neither its timestamp nor
+    /// its ACK counts (RFC 9293, 3.10.7.4: it is not acceptable; Linux `tcp_sequence`).
+    #[inline]
+    pub(crate) fn is_of_old_data(&self, segment: &Segment) -> bool {
+        segment.seq + segment.seq_len() < self.last_ack
+    }
+
+    /// Refuses a segment that is not acceptable: nothing of it is taken, and it is answered (Linux `tcp_send_dupack`).
     #[cold]
-    pub(crate) fn refuse_outdated(&mut self, now: Instant, segment: &Segment) {
+    pub(crate) fn refuse(&mut self, now: Instant, segment: &Segment) {
         if segment.seq_len() > 0 {
-            self.refuse_outdated_data(segment);
+            self.refuse_data(segment);
         } else {
             self.answer_bare(now);
         }

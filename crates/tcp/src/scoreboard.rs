@@ -16,7 +16,9 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, FIRST, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED, UNLISTED};
+use record::{
+    AMBIGUOUS, FIN, FIRST, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED, UNLISTED,
+};
 pub(crate) use record::{Chunk, Delivery, Resend};
 
 const FIRST_CAPACITY: usize = 16;

@@ -29,11 +29,11 @@ impl Receiver {
         if end <= self.nxt {
             // A retransmission of data that is here: our ACKs were lost, or late.
             self.duplicate = Some(SackBlock { start, end });
-            self.refuse(left);
+            self.hurry(left);
             return 0;
         }
         if start > self.nxt + left || left == 0 {
-            self.refuse(left); // beyond the window (RFC 9293, 3.10.7.4)
+            self.hurry(left); // beyond the window (RFC 9293, 3.10.7.4)
             return 0;
         }
         if segment.flags.contains(Flags::FIN) {
@@ -121,17 +121,17 @@ impl Receiver {
     }
 
     #[cold]
-    pub(super) fn refuse_outdated_data(&mut self, segment: &Segment) {
+    pub(super) fn refuse_data(&mut self, segment: &Segment) {
         if segment.seq < self.nxt {
             let end = self.nxt.earlier(segment.seq + segment.seq_len());
             self.duplicate = Some(SackBlock { start: segment.seq, end });
         }
         let left = self.window.left(self.nxt);
-        self.refuse(left);
+        self.hurry(left);
     }
 
     /// Answers at once a segment that brought nothing, and some of the segments after it.
-    fn refuse(&mut self, left: u32) {
+    fn hurry(&mut self, left: u32) {
         self.delack.on_trouble(QUICK_ACKS, left);
         self.delack.demand();
     }
