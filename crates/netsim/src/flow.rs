@@ -44,6 +44,9 @@ pub(crate) struct Flow {
     pub(crate) delivered_at_stop: Option<u64>,
 }
 
+/// Bytes that may wait unsent at a bulk transfer's sender. The hosts of the kernel engine have the same limit.
+const UNSENT: u32 = 256 << 10;
+
 /// The sender of a flow.
 pub(crate) enum Source {
     /// A bulk transfer: the entry of [`Sockets::bulk`] with the flow's number, and its congestion control.
@@ -113,7 +116,7 @@ impl Flow {
         let direction = traffic.direction;
         let source = match traffic.kind.make {
             Make::Bulk => {
-                let config = config();
+                let config = Config { unsent_limit: UNSENT, ..config() };
                 let cc = config.cc_line();
                 let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
                 sockets.bulk[id] = Bulk::new(ends, direction);

@@ -36,6 +36,8 @@ pub(crate) struct Offload {
     pub(crate) head: Unsent,
     /// An application that waits need not be asked again before this ACK.
     pub(crate) wake: SeqNumber,
+    /// Nor while this number of bytes or more waits unsent.
+    pub(crate) wake_unsent: u32,
     /// The widest window that the peer has offered, in bytes.
     pub(crate) widest: u32,
     /// Segments that still fit into the present packet.
@@ -61,6 +63,7 @@ impl Offload {
         Self {
             head: Unsent::default(),
             wake: first,
+            wake_unsent: u32::MAX,
             widest: 0,
             left: 0,
             sure: 0,

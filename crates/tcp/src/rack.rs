@@ -119,7 +119,7 @@ mod tests {
 
     /// Returns an estimator with min_RTT 40 ms and SRTT 60 ms: (7·40 + 200)/8.
     fn rtt() -> RttEstimator {
-        let mut rtt = RttEstimator::new(Duration::ZERO);
+        let mut rtt = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         rtt.sample(ms(40), ms(40), SeqNumber(1), SeqNumber(2));
         rtt.sample(ms(200), ms(200), SeqNumber(1), SeqNumber(2));
         assert_eq!(rtt.srtt(), Some(ms(60)));
@@ -134,7 +134,7 @@ mod tests {
         assert_eq!(rack.window(false, 2, &rtt()), ms(10));
         assert_eq!(rack.window(false, 3, &rtt()), ms(0));
         assert_eq!(rack.window(true, 0, &rtt()), ms(0));
-        assert_eq!(rack.window(false, 1, &RttEstimator::new(Duration::ZERO)), ms(0));
+        assert_eq!(rack.window(false, 1, &RttEstimator::new(Duration::ZERO, Duration::ZERO)), ms(0));
     }
 
     /// RFC 8985, 6.2, step 4: a quarter of min_RTT more per round with a DSACK, at most SRTT, for 16 recoveries. A round

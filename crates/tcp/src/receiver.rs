@@ -3,11 +3,13 @@
 //! The steady state, data in order, takes a few branches at the top of [`Receiver::on_data`]. Everything else about the
 //! order of data is in `reassembly`.
 
+mod pile;
 mod reassembly;
 
+use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
 use crate::ecn::Echo;
-use crate::receive_window::{OPTIONS, ReceiveWindow};
+use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
@@ -22,8 +24,8 @@ use goodqueue_units::{Duration, Ecn, Instant};
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
 /// By how many ms a segment may be older than the last one in order (Linux's `TCP_PAWS_WINDOW`).
 const REPLAY_WINDOW: i32 = 1;
-/// Segments that Linux joins to the packet before them (17 fragments).
-const JOINED: u32 = 16;
+/// SACK blocks that are remembered (Linux's `TCP_NUM_SACKS`). With timestamps an ACK has room for three.
+const SACKS: usize = 4;
 
 #[derive(Clone, Debug)]
 #[repr(C, align(64))] // see `Connection`
@@ -56,11 +58,15 @@ pub(crate) struct Receiver {
     /// The sequence number of the FIN, once it was seen.
     fin: Option<SeqNumber>,
     // The fields from here on are used only while something is missing.
-    /// All out-of-order ranges: ascending, disjoint, not adjacent.
-    ranges: VecDeque<SackBlock>,
-    /// The out-of-order ranges that changed last, the most recent first (RFC 2018, section 4). An ACK has room for
-    /// three; when one of these is gone, the fourth is told again.
-    sack: [SackBlock; 4],
+    /// All out-of-order ranges, and the memory of each: ascending, disjoint, not adjacent.
+    ranges: VecDeque<(SackBlock, Pile)>,
+    /// The memory of what the application has not read.
+    unread_pile: Pile,
+    /// The first byte of data.
+    first: SeqNumber,
+    /// The out-of-order ranges that changed last, as far as they are remembered, the most recent first (RFC 2018,
+    /// section 4). When one that an ACK has room for is gone, the fourth is told again.
+    sack: [SackBlock; SACKS],
     /// The blocks of the next ACK, if it must leave without the segment that has just come.
     before: Option<Box<(u8, [SackBlock; 3])>>,
     /// From this time on, a segment that carries nothing for us is answered again.
@@ -94,11 +100,13 @@ impl Receiver {
             echo: Echo::OFF,
             duplicate: None,
             sack_len: 0,
-            sack: [SackBlock::default(); 4],
+            sack: [SackBlock::default(); SACKS],
             before: None,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
+            unread_pile: Pile::default(),
+            first: SeqNumber(0),
         }
     }
 
@@ -117,6 +125,7 @@ impl Receiver {
         self.window.open(now, first);
         self.told = None;
         self.nxt = first;
+        self.first = first;
         self.last_ack = first;
         self.ts_recent = tsval;
         self.echo = echo;
@@ -213,7 +222,8 @@ impl Receiver {
     pub(crate) fn on_next(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
-        self.take(now, segment, len, rtt);
+        self.take(now, segment, len, None, rtt);
+        self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
         self.answer(now, rtt);
         len
@@ -239,7 +249,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn prefetch_held(&self) {
         if self.held > 0
-            && let Some(range) = self.ranges.front()
+            && let Some((range, _)) = self.ranges.front()
         {
             prefetch(range);
         }
@@ -251,28 +261,29 @@ impl Receiver {
         self.has_gap() || self.paused || self.fin.is_some()
     }
 
-    /// Takes the next `bytes` in order. While the application does not read, the caller has counted them as unread: on
-    /// Linux a segment takes up its room before the window grows by it (`tcp_queue_rcv`).
+    /// Takes the next `bytes` in order. `memory` is what is in the buffer when the window may grow: the segment too, and
+    /// what it has just put in order (`tcp_queue_rcv`). `None`: nothing but the segment.
     #[inline]
-    fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
+    fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, memory: Option<u32>, rtt: &RttEstimator) {
         self.unacked += bytes;
         self.delivered += u64::from(bytes);
         let push = segment.flags.contains(Flags::PSH);
         let window = || self.window.left(self.nxt);
         self.delack.on_data(now, segment.part_len(), push, || rtt.rto(), window);
-        if self.window.grow(self.waiting(), segment.payload_len) {
+        if self.window.grow(memory, segment.payload_len) {
             self.delack.on_growth();
-        }
-        if !self.paused {
-            self.window.on_read(now, self.delivered);
         }
     }
 
-    /// Returns the bytes of the window that waiting data takes up.
+    /// Returns the memory of data that waits, out of order or for the application.
     #[inline]
-    fn waiting(&self) -> u32 {
-        let bytes = self.unread + self.held;
-        if bytes == 0 { 0 } else { self.window.room_of_held(bytes) }
+    fn memory(&self) -> u32 {
+        if self.unread + self.held == 0 { 0 } else { self.memory_of_piles() }
+    }
+
+    #[cold]
+    fn memory_of_piles(&self) -> u32 {
+        self.unread_pile.memory() + self.ranges.iter().map(|(_, pile)| pile.memory()).sum::<u32>()
     }
 
     #[inline]
@@ -291,7 +302,7 @@ impl Receiver {
     /// because the application's reading acknowledges them then (`__tcp_ack_snd_check`).
     #[cold]
     fn unacked_at_once(&self) -> u32 {
-        if self.window.shrinks(self.last_ack, self.waiting()) { 0 } else { self.unacked }
+        if self.window.shrinks(self.last_ack, self.memory()) { 0 } else { self.unacked }
     }
 
     /// Takes a segment without data.
@@ -348,17 +359,24 @@ impl Receiver {
         self.paused = false;
     }
 
-    /// Takes note that the application reads all that waits. It reads packet by packet, and a round trip of the
-    /// window's tuning ends with the first packet. What it reads is acknowledged (`tcp_cleanup_rbuf`).
+    /// Takes note that the application reads all that waits. What it reads is acknowledged (`tcp_cleanup_rbuf`).
     pub(crate) fn read(&mut self, now: Instant) {
-        let first = self.unread.min((1 + JOINED) * u32::from(self.mss));
-        self.window.on_read(now, self.delivered - u64::from(self.unread - first));
+        self.on_first_read(now, self.unread_pile);
         self.unread = 0;
+        self.unread_pile = Pile::default();
         self.told = None;
         self.delack.on_read(self.unacked, self.has_gap());
-        if self.window.is_news(self.nxt, self.waiting()) {
+        if self.window.is_news(self.nxt, self.memory()) {
             self.delack.demand();
         }
+    }
+
+    /// Takes note that the application reads the first packet of `pile`, the last data in order. It reads packet by
+    /// packet, and a round trip of the window's tuning ends with the first one.
+    fn on_first_read(&mut self, now: Instant, pile: Pile) {
+        let unread = pile.bytes() - pile.head();
+        let span = self.ranges.back().map_or(0, |(last, _)| last.end.since(self.nxt));
+        self.window.on_read(now, self.delivered - u64::from(unread), Waits { unread, span });
     }
 
     #[cold]
@@ -463,8 +481,12 @@ impl Receiver {
     /// Returns the window field to send, and keeps it until more arrives.
     #[inline]
     fn tell_window(&mut self) -> u16 {
-        let window = self.window.offer(self.nxt, self.waiting());
+        let memory = self.memory();
+        let window = self.window.offer(self.nxt, memory);
         self.told = Some(window);
+        if memory > 0 && self.window.is_tight(memory) {
+            self.delack.on_tight();
+        }
         window
     }
 }

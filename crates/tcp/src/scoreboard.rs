@@ -266,8 +266,9 @@ impl Scoreboard {
     }
 
     /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost. It leaves the rest
-    /// of its packet behind, unless that is lost too and `together` says that it may leave now.
-    pub(crate) fn resend(&mut self, now: Instant, together: bool) -> Option<Resend> {
+    /// of its packet behind, unless that is lost too, the packet has fewer than `most` segments, and `together` says
+    /// that more may leave now.
+    pub(crate) fn resend(&mut self, now: Instant, together: bool, most: u32) -> Option<Resend> {
         if !self.has_lost() {
             return None;
         }
@@ -288,6 +289,7 @@ impl Scoreboard {
         if !self.is_with_last_resent(number, now) {
             self.begin_packet(number);
         }
+        let together = together && self.place_in_packet(number) + 1 < u64::from(most);
         if !together || number + 1 == self.tail || self.at(number + 1).flags & (LOST | RESENT) != LOST {
             self.begin_packet(number + 1);
         }
@@ -297,6 +299,12 @@ impl Scoreboard {
         let is_last = number + 1 == self.tail || self.at(number + 1).has(FIRST);
         let ends_packet = is_last && !self.at(number).has(FIRST);
         Some(Resend { chunk, is_first: number == self.head, is_again, ends_packet })
+    }
+
+    /// Returns how many segments of its packet are before segment `number`.
+    fn place_in_packet(&self, number: u64) -> u64 {
+        let first = (self.head..=number).rev().find(|&number| self.at(number).has(FIRST));
+        number - first.unwrap_or(self.head)
     }
 
     /// Returns whether the segment before `number` left again at the same time.

@@ -115,7 +115,7 @@ const _: () = {
         Sender::HOT_BYTES_OF_RECEIVER == 48,
         "with the connection's 8 bytes before it, a side that receives has one line"
     );
-    assert!(Sender::HOT[0].end == 160 && Sender::HOT[1].start == 392 && Sender::HOT[1].end == 688);
+    assert!(Sender::HOT[0].end == 160 && Sender::HOT[1].start == 392 && Sender::HOT[1].end == 696);
 };
 
 impl Sender {
@@ -129,6 +129,7 @@ impl Sender {
 
     /// Makes a sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
+        let timers = &config.stack.era().timers;
         let is_model_based = config.is_model_based();
         let mut board = Scoreboard::new(first, config.mss.max(1));
         if config.delivery_rate || is_model_based {
@@ -148,7 +149,7 @@ impl Sender {
             peer_window: 0,
             peer_shift: 0,
             window_seq: SeqNumber(0),
-            rtt: RttEstimator::new(config.stack.era().timers.rto_min),
+            rtt: RttEstimator::new(timers.rto_min, timers.jiffy),
             held_back: false,
             is_dormant: false,
             timer: Timer::new(),

@@ -102,6 +102,8 @@ pub(crate) struct WriteQueue {
     size: u64,
     /// The limit of its size.
     most: u64,
+    /// The application writes while fewer bytes wait unsent.
+    unsent_limit: u32,
     /// Bytes of memory of a packet beside its payload.
     overhead: u32,
     /// Bytes of memory of a congestion window per segment.
@@ -130,6 +132,7 @@ impl WriteQueue {
             behind: VecDeque::new(),
             size: u64::from(least.max(window).min(most)),
             most: most.into(),
+            unsent_limit: config.unsent_limit,
             overhead: config.stack.era().sending.packet_memory,
             per_segment: windows * segment,
             beyond: 0,
@@ -232,6 +235,11 @@ impl WriteQueue {
         (is_writeable, held.una + segments * held.mss)
     }
 
+    /// Returns below how many unsent bytes an application that waits is woken.
+    pub(crate) fn wake_unsent(&self) -> u32 {
+        self.unsent_limit.div_ceil(2)
+    }
+
     /// Returns whether the application begins a call next.
     pub(crate) fn is_between_calls(&self) -> bool {
         self.call.is_none()
@@ -252,7 +260,7 @@ impl WriteQueue {
         let tail = if held.unsent > 0 { self.tail(head).bytes } else { u32::MAX };
         let room = call.goal.saturating_sub(tail);
         if room == 0 || tail == u32::MAX {
-            if self.memory(held) >= self.size {
+            if self.memory(held) >= self.size || held.unsent >= self.unsent_limit {
                 if !call.taken {
                     return Step { bytes: 0, app: App::Waits, push: Push::Nothing };
                 }

@@ -1,6 +1,6 @@
 //! Data that is not simply the next in order: ranges held out of order, their SACK blocks, duplicates, and refusals.
 
-use super::{JOINED, Receiver};
+use super::{Pile, Receiver};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
 use crate::{Flags, SackBlock, Segment};
@@ -40,12 +40,12 @@ impl Receiver {
             self.fin = Some(end - 1);
         }
         if start > self.nxt {
-            let before = self.waiting();
-            let is_apart = self.hold(SackBlock { start, end });
-            let held = if is_apart { before } else { self.waiting() };
-            let last = self.ranges.back().map_or(end, |range| range.end);
+            let before = self.memory();
+            let joins = self.hold(SackBlock { start, end });
+            let memory = if joins { self.memory() } else { before };
+            let last = self.ranges.back().map_or(end, |(range, _)| range.end);
             let span = last.since(self.nxt);
-            let grows = self.window.grow_over_hole(held, segment.payload_len, span);
+            let grows = self.window.grow_over_hole(memory, segment.payload_len, span);
             if self.before.is_some() {
                 self.delack.release(grows); // this segment has no ACK of its own
                 return 0;
@@ -60,26 +60,36 @@ impl Receiver {
             self.duplicate = Some(SackBlock { start, end: self.nxt });
         }
         let (before, had_gap) = (self.nxt, self.has_gap());
+        let mut pile = self.unread_pile;
+        pile.join(self.pile(SackBlock { start: before, end }), self.overhead());
+        let memory = self.memory() - self.unread_pile.memory() + pile.memory();
         self.nxt = end;
-        while let Some(range) = self.ranges.front().copied().filter(|range| range.start <= self.nxt) {
+        while let Some((range, held)) =
+            self.ranges.front().copied().filter(|(range, _)| range.start <= self.nxt)
+        {
             if range.start < self.nxt {
                 let end = self.nxt.earlier(range.end);
                 self.duplicate = Some(SackBlock { start: range.start, end });
             }
             self.nxt = self.nxt.later(range.end);
             self.held -= range.end.since(range.start);
+            pile.join(held, self.overhead());
             self.ranges.pop_front();
         }
         self.forget_blocks();
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
-        let shrinks = acks_unread && self.fill(now, segment.payload_len.into(), bytes);
+        let shrinks = acks_unread && self.fill(pile.memory());
         if self.paused {
             self.unread += bytes;
+            self.unread_pile = pile;
         }
         if bytes > 0 {
-            self.take_apart(now, segment, bytes, rtt);
+            self.take(now, segment, bytes, Some(memory), rtt);
+            if !self.paused {
+                self.on_first_read(now, pile);
+            }
         }
         if had_gap && !self.has_gap() {
             self.delack.demand(); // RFC 5681, 4.2: an ACK at once when a gap is filled
@@ -95,28 +105,19 @@ impl Receiver {
         bytes
     }
 
-    /// Calls [`take`](Self::take) without inlining it. `take` is inlined only on the path of segments in order.
-    #[inline(never)]
-    fn take_apart(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
-        self.take(now, segment, bytes, rtt);
-    }
-
-    /// Takes note that a hole is filled: `bytes` are now in order, and `first` of them have just come.
+    /// Takes note that a hole is filled. Data with `filled` bytes of memory is now in order.
     ///
-    /// The ACK leaves before the application reads any of them, so they still take up room in the window of this ACK.
-    /// If reading them opens the window enough for an immediate window update, that second ACK is not sent: this ACK
-    /// carries the open window. The application reads packet by packet, and a round trip of the window's tuning ends
-    /// with the first packet.
-    ///
-    /// Returns whether this ACK has less room to offer than the last one did.
-    fn fill(&mut self, now: Instant, first: u32, bytes: u32) -> bool {
-        let waiting = self.waiting() + self.window.room_of_held(bytes);
-        let shrinks = self.window.shrinks(self.last_ack, waiting);
-        let told = self.window.offer(self.nxt, waiting);
-        self.told = (!self.window.is_news(self.nxt, self.waiting())).then_some(told);
-        if bytes > first + JOINED * u32::from(self.mss) {
-            self.window.on_read(now, self.delivered + u64::from(first));
+    /// The ACK leaves before the application reads any of it, so it still takes up room in the window of this ACK. If
+    /// reading it opens the window enough for an immediate window update, that second ACK is not sent: this ACK carries
+    /// the open window. Returns whether this ACK has less room to offer than the last one did.
+    fn fill(&mut self, filled: u32) -> bool {
+        let memory = self.memory() + filled;
+        let shrinks = self.window.shrinks(self.last_ack, memory);
+        if self.window.is_tight(memory) {
+            self.delack.on_tight();
         }
+        let told = self.window.offer(self.nxt, memory);
+        self.told = (!self.window.is_news(self.nxt, self.memory())).then_some(told);
         shrinks
     }
 
@@ -136,32 +137,53 @@ impl Receiver {
         self.delack.demand();
     }
 
+    /// Returns the bytes of memory that a packet takes beside its payload.
+    fn overhead(&self) -> u32 {
+        self.window.packet_memory()
+    }
+
+    /// Returns the memory of a packet with the bytes of `block`.
+    fn pile(&self, block: SackBlock) -> Pile {
+        Pile::packet(block.start.since(self.first), block.end.since(block.start), self.overhead())
+    }
+
     /// Adds `segment` to the out-of-order ranges, joins it to the ranges that it touches, and puts it among the SACK
-    /// blocks. Returns whether it touches none.
+    /// blocks. Its packet may join the packet that ends where it starts: returns whether it does.
     fn hold(&mut self, segment: SackBlock) -> bool {
         let mut new = segment;
-        let first = self.ranges.partition_point(|range| range.end < new.start);
+        let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
         let mut joined = 0;
         self.held += new.end.since(new.start);
-        while let Some(range) =
-            self.ranges.get(first + joined).copied().filter(|range| range.start <= new.end)
+        let (packet, overhead) = (self.pile(new), self.overhead());
+        let (mut pile, mut is_placed, mut joins) = (Pile::default(), false, false);
+        while let Some((range, held)) =
+            self.ranges.get(first + joined).copied().filter(|(range, _)| range.start <= new.end)
         {
             let twice = SackBlock { start: new.start.later(range.start), end: new.end.earlier(range.end) };
             if twice.start < twice.end {
                 self.duplicate = Some(twice);
                 self.held -= twice.end.since(twice.start);
+                is_placed |= twice == range || twice == new; // one of both is dropped
             }
+            if range.start > new.start && !is_placed {
+                joins = pile.join(packet, overhead);
+                is_placed = true;
+            }
+            pile.put_behind(held);
             new = new.join(range);
             joined += 1;
         }
+        if !is_placed {
+            joins = pile.join(packet, overhead);
+        }
         if joined == 0 {
-            self.ranges.insert(first, new);
+            self.ranges.insert(first, (new, pile));
         } else {
-            self.ranges[first] = new;
+            self.ranges[first] = (new, pile);
             self.ranges.drain(first + 1..first + joined);
         }
         self.list(if self.delack.sack_blocks_forget() { segment } else { new });
-        joined == 0
+        joins
     }
 
     /// Puts the SACK block that touches `new` first, and joins both. Without one, `new` itself is first, and the last

@@ -11,7 +11,7 @@ fn echo(mode: EcnMode) -> Echo {
 
 /// Builds an estimator with an RTT of 100 ms and an RTO of 300 ms.
 fn rtt() -> RttEstimator {
-    let mut rtt = RttEstimator::new(Duration::ZERO);
+    let mut rtt = RttEstimator::new(Duration::ZERO, Duration::ZERO);
     let sample = Duration::from_millis(100);
     rtt.sample(sample, sample, SeqNumber(1), SeqNumber(1));
     rtt

@@ -91,8 +91,8 @@ impl Sender {
         self.timer.disarm();
         self.acked_bytes += u64::from(ack.since(una));
         self.recovery.timed_out = false;
-        let rtt = now.since(last);
-        self.rtt.sample(now.since(first), rtt, ack, self.board.nxt());
+        let rtt = micros_since(now, last);
+        self.rtt.sample(micros_since(now, first), rtt, ack, self.board.nxt());
         let ack = Ack {
             now,
             segments,
@@ -251,7 +251,7 @@ impl Sender {
         if first == Instant::MAX {
             return None;
         }
-        let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
+        let (smoothed, path) = (micros_since(delivery.now(), first), micros_since(delivery.now(), last));
         self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
         Some(path)
     }
@@ -264,6 +264,13 @@ impl Sender {
         self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
         Some(rtt)
     }
+}
+
+/// Returns the time from `earlier` to `now` on a clock of whole microseconds (`tcp_stamp_us_delta`).
+#[inline]
+fn micros_since(now: Instant, earlier: Instant) -> Duration {
+    let micros = |at: Instant| at.as_nanos() / 1000;
+    Duration::from_micros(micros(now).saturating_sub(micros(earlier)))
 }
 
 #[cfg(test)]

@@ -72,7 +72,7 @@ impl Sender {
             self.stats.bytes_retransmitted -= u64::from(segment.payload_len);
             if self.recovery.timed_out {
                 self.rtt.take_back_off();
-                self.timer.set(Wait::Rto, now + RESOURCE_PROBE);
+                self.timer.set(Wait::Rto, now, RESOURCE_PROBE);
             }
         } else {
             return; // an empty window probe

@@ -128,7 +128,7 @@ impl Sender {
         }
         self.stats.tlp_probes += 1;
         self.recovery.tail.begin(self.board.nxt(), resent);
-        self.timer.set(Wait::Rto, now + self.rtt.rto());
+        self.timer.set(Wait::Rto, now, self.rtt.timeout());
         Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 }

@@ -51,8 +51,8 @@ impl Sender {
         let Some(chunk) = self.send_new(now) else { return self.retransmit_forward(now) };
         let cwr = self.recovery.cwr_due && chunk.len > 0;
         self.recovery.cwr_due &= !cwr;
-        let more = in_flight + 1 < self.window.cwnd && self.has_new();
-        let ends = self.offload.head.bytes == 0;
+        let more = in_flight + 1 < self.window.cwnd && self.has_next();
+        let ends = self.offload.head.bytes == 0 || chunk.len < self.mss;
         let mut offload = self.offload;
         let push = offload.on_sent(more, ends, self.stack, || self.packet());
         self.offload = offload;
@@ -109,9 +109,10 @@ impl Sender {
             App::Idle => false,
             App::Writes => true,
             App::Waits => {
-                self.board.una() >= self.offload.wake
-                    || self.board.in_flight() < self.window.cwnd
-                    || self.board.sacked_out() > 0
+                self.unsent < self.offload.wake_unsent
+                    && (self.board.una() >= self.offload.wake
+                        || self.board.in_flight() < self.window.cwnd
+                        || self.board.sacked_out() > 0)
             }
         }
     }
@@ -167,10 +168,11 @@ impl Sender {
             self.offload.app = step.app;
             match (step.push, step.app) {
                 (Push::One, _) => self.offload.once = Once::Due,
-                (Push::All, _) => self.offload.wake = self.board.una(),
+                (Push::All, _) => (self.offload.wake, self.offload.wake_unsent) = (self.board.una(), u32::MAX),
                 (Push::Nothing, App::Writes) => continue,
                 (Push::Nothing, App::Waits) => {
                     self.offload.wake = self.queue.is_writeable(&self.held()).1;
+                    self.offload.wake_unsent = self.queue.wake_unsent();
                     return false;
                 }
                 (Push::Nothing, App::Idle) => return self.queue.is_over() && self.end_stream(),
@@ -283,8 +285,9 @@ impl Sender {
             return None;
         }
         self.load();
-        let len = self.offload.head.bytes.min(self.mss.into()) as u16;
-        Some(self.send_len(now, len))
+        let len = self.offload.head.bytes.min(self.mss.into());
+        let len = if self.offload.is_amid_packet() { len.min(self.room()) } else { len };
+        Some(self.send_len(now, len as u16))
     }
 
     /// Sends `len` bytes of new data, with FIN if nothing follows.
@@ -323,8 +326,20 @@ impl Sender {
     /// Returns whether there is new data, or FIN, that the receiver has room for.
     #[inline]
     pub(super) fn has_new(&self) -> bool {
+        if self.offload.is_amid_packet() {
+            return self.has_next();
+        }
         let len = self.unsent.min(self.mss.into());
         (len > 0 || self.end == End::Closing) && len <= self.room()
+    }
+
+    /// Returns whether another segment may follow in the same packet. Its last segment is short if that fills the
+    /// receiver's window (`tcp_mss_split_point`).
+    #[inline]
+    fn has_next(&self) -> bool {
+        let len = self.unsent.min(self.mss.into());
+        let least = if self.stack == Stack::Rfc { len } else { len.min(1) };
+        (len > 0 || self.end == End::Closing) && least <= self.room()
     }
 
     /// Prepares for a segment that is sent while nothing was out: the window may have become too old.
@@ -338,7 +353,7 @@ impl Sender {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
-        self.timer.set(Wait::Rto, now + rto);
+        self.timer.set(Wait::Rto, now, self.rtt.timeout());
         self.cc.on_restart(now, idle);
         if let Some(rate) = self.board.rate() {
             self.cc.on_transmit_start(now, rate, &mut self.window);
@@ -378,7 +393,7 @@ impl Sender {
         self.recovery.before_resend(self.board.nxt());
         let leaves = self.leave(now);
         let together = self.window.cwnd > self.board.in_flight() + 1;
-        let Resend { mut chunk, is_first, is_again, ends_packet } = self.board.resend(leaves, together)?;
+        let Resend { mut chunk, is_first, is_again, ends_packet } = self.board.resend(leaves, together, self.packet())?;
         chunk.ends = chunk.ends | Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
