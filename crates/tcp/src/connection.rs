@@ -232,6 +232,12 @@ impl Connection {
                 return Handled::default();
             }
         }
+        if self.receiver.is_of_old_data(segment)
+            || (self.receiver.is_outdated(segment) && !self.is_old_but_good(segment))
+        {
+            self.receiver.refuse(now, segment);
+            return Handled::default();
+        }
         // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
@@ -241,10 +247,17 @@ impl Connection {
         let newly_delivered_bytes = if segment.seq_len() > 0 {
             self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
-            self.receiver.on_bare(now, segment);
+            self.receiver.on_bare(segment);
             0
         };
         Handled { rtt, newly_delivered_bytes }
+    }
+
+    /// Returns whether an outdated segment is a bare ACK that says nothing new of data and window: it may have been
+    /// overtaken, and its SACK blocks count (Linux `tcp_disordered_ack`).
+    #[cold]
+    fn is_old_but_good(&self, segment: &Segment) -> bool {
+        self.receiver.is_nearly_next(segment, self.sender.rtt().rto()) && self.sender.repeats(segment)
     }
 
     /// Returns the next segment to put on the wire now. Call it until it returns `None`.
@@ -333,10 +346,13 @@ impl Connection {
                     }
                     return None;
                 }
-            } else if self.sender.expects(segment) && !self.receiver.tells_bytes() {
+            } else if self.sender.expects(segment)
+                && !self.receiver.tells_bytes()
+                && !self.receiver.is_of_old_data(segment)
+            {
                 self.receiver.on_timestamp(segment);
                 let rtt = self.sender.on_expected_ack(now, segment);
-                self.receiver.on_bare(now, segment);
+                self.receiver.on_bare(segment);
                 self.transmit(now, wire);
                 return rtt;
             }
@@ -385,10 +401,6 @@ impl Connection {
 
     #[cold]
     fn owed_ack(&mut self, now: Instant) -> Segment {
-        let (seq, _, _, ecn, _) = self.bare();
-        if let Some(ack) = self.receiver.owed_blocks(now, seq, ecn) {
-            return if self.receiver.tells_bytes() { self.sender.tell_bytes(now, ack) } else { ack };
-        }
         let bare = self.bare_ack(now);
         self.receiver.owed_ack(bare)
     }

@@ -319,9 +319,22 @@ impl DelayedAck {
         }
     }
 
-    /// Returns whether ACKs of out-of-order segments are held back.
-    pub(crate) fn holds(&self) -> bool {
+    /// Returns whether ACKs are held back.
+    pub(crate) fn holds_acks(&self) -> bool {
         self.held > 0
+    }
+
+    /// Releases the ACKs that are held back. `grows`: the window grows after that ACK (see [`Self::on_growth`]).
+    pub(crate) fn release(&mut self, grows: bool) {
+        self.now = true;
+        if grows && self.stack.era().receiver.quickack {
+            self.quick = (self.quick.saturating_sub(1) | 1) + 1; // `on_sent_ack` will take one away
+        }
+    }
+
+    /// Returns whether the receiver forgets old SACK blocks.
+    pub(crate) fn sack_blocks_forget(&self) -> bool {
+        self.stack.era().receiver.sack_blocks_forget
     }
 
     /// Returns whether an ACK is due now.

@@ -287,17 +287,10 @@ impl Echo {
         self.untold = 0;
     }
 
-    /// Returns whether an ACK must leave first.
+    /// Returns whether [`take_owed`](Self::take_owed) has an ACK to send.
     #[inline]
     pub(crate) fn owes(&self) -> bool {
         self.owed.is_some()
-    }
-
-    /// Takes note that an ACK up to `number` must leave first, unless one must already. Returns whether none must.
-    pub(crate) fn owe(&mut self, number: SeqNumber) -> bool {
-        let is_first = self.owed.is_none();
-        self.owed.get_or_insert((number, self.flags));
-        is_first
     }
 
     /// Takes the ACK that must leave first: its number and its bits.

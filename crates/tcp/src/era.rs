@@ -151,6 +151,12 @@ eras! {
                 true => "at least 2 (1.5 times the window per round trip)",
                 false => "divided by the measured segments per ACK, at least 1",
             }
+        /// Linux `tcp_may_raise_cwnd`, since 3.13.
+        by_sacks: bool = [false, true, true, true, true, false],
+            "after reordering of more than three segments" {
+                true => "SACKs let cwnd grow, too",
+                false => "only ACKs of new data let cwnd grow",
+            }
         /// See `cc/hystart.rs`.
         hystart: Option<HystartRules> = [
             Some(HystartRules { min_rtt_divisor: 16, ack_delay: Duration::ZERO }),
@@ -432,6 +438,12 @@ eras! {
                     slack.as_nanos() / 1000
                 ),
                 None => "each at once",
+            }
+        /// Linux `tcp_sack_new_ofo_skb`.
+        sack_blocks_forget: bool = [true, true, true, true, true, false],
+            "a SACK block covers" {
+                true => "what touches one of the last four blocks, or else the segment alone",
+                false => "all that is there without a hole (RFC 2018, section 4)",
             }
         /// Linux `tcp_delack_max`: 200 ms, and a tick less than the least RTO (since 6.8).
         delayed_ack_max: Duration = [

@@ -13,6 +13,7 @@ use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::mem::offset_of;
 use goodqueue_units::processor::{prefetch, select};
@@ -21,8 +22,9 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// The least time between two answers to segments that carry nothing and lie outside the window (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Out-of-order ranges that are remembered for SACK blocks (`TCP_NUM_SACKS`). With timestamps an ACK has room for three.
+/// By how many ms a segment may be older than the last one in order (Linux's `TCP_PAWS_WINDOW`).
+const REPLAY_WINDOW: i32 = 1;
+/// SACK blocks that are remembered (Linux's `TCP_NUM_SACKS`). With timestamps an ACK has room for three.
 const SACKS: usize = 4;
 
 #[derive(Clone, Debug)]
@@ -63,10 +65,10 @@ pub(crate) struct Receiver {
     /// The first byte of data.
     first: SeqNumber,
     /// The out-of-order ranges that changed last, as far as they are remembered, the most recent first (RFC 2018,
-    /// section 4).
+    /// section 4). When one that an ACK has room for is gone, the fourth is told again.
     sack: [SackBlock; SACKS],
-    /// The blocks of an ACK that leaves before anything else, if there is one, and whether no other ACK does.
-    owed_blocks: Option<(u8, [SackBlock; 3], bool)>,
+    /// The blocks of the next ACK, if it must leave without the segment that has just come.
+    before: Option<Box<(u8, [SackBlock; 3])>>,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
@@ -99,7 +101,7 @@ impl Receiver {
             duplicate: None,
             sack_len: 0,
             sack: [SackBlock::default(); SACKS],
-            owed_blocks: None,
+            before: None,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
@@ -156,8 +158,8 @@ impl Receiver {
     /// Returns whether the segment is older than the last one in order, from before the sequence numbers wrapped (RFC
     /// 7323, section 5.3: PAWS). A timestamp of 0 means that the segment has none.
     #[inline]
-    fn is_outdated(&self, segment: &Segment) -> bool {
-        segment.tsval.wrapping_sub(self.ts_recent) >= 1 << 31 && segment.tsval != 0
+    pub(crate) fn is_outdated(&self, segment: &Segment) -> bool {
+        self.ts_recent.wrapping_sub(segment.tsval) as i32 > REPLAY_WINDOW && segment.tsval != 0
     }
 
     #[inline]
@@ -197,9 +199,6 @@ impl Receiver {
             return self.on_next(now, segment, rtt);
         }
         self.hear(now, segment);
-        if self.is_outdated(segment) {
-            return self.refuse_outdated(segment);
-        }
         self.on_unusual_data(now, segment, rtt, closed)
     }
 
@@ -318,16 +317,45 @@ impl Receiver {
         if self.window.shrinks(self.last_ack, self.memory()) { 0 } else { self.unacked }
     }
 
-    /// Takes a segment without data. A segment that the peer should not have sent is answered, such as a probe of a
-    /// closed window (RFC 9293, 3.10.7.4).
+    /// Takes a segment without data.
     #[inline]
-    pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
+    pub(crate) fn on_bare(&mut self, segment: &Segment) {
         if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
             self.delack.demand();
         }
-        if segment.seq < self.last_ack && now >= self.answers_from {
+    }
+
+    /// Answers a segment that carries nothing and should not have come, such as a probe of a closed window (RFC 9293,
+    /// 3.10.7.4), but not too often.
+    #[cold]
+    fn answer_bare(&mut self, now: Instant) {
+        if now >= self.answers_from {
             self.answers_from = now + ANSWER_INTERVAL;
             self.delack.demand();
+        }
+    }
+
+    /// Returns whether a bare ACK has the sequence number of the next data, and is less than `span` older than the last
+    /// segment in order.
+    pub(crate) fn is_nearly_next(&self, segment: &Segment, span: Duration) -> bool {
+        let ms = self.ts_recent.wrapping_sub(segment.tsval);
+        segment.seq_len() == 0 && segment.seq == self.nxt && Duration::from_millis(ms.into()) <= span
+    }
+
+    /// Returns whether `segment` ends before the last ACK number sent: it brings nothing, and neither its timestamp nor
+    /// its ACK counts (RFC 9293, 3.10.7.4: it is not acceptable; Linux `tcp_sequence`).
+    #[inline]
+    pub(crate) fn is_of_old_data(&self, segment: &Segment) -> bool {
+        segment.seq + segment.seq_len() < self.last_ack
+    }
+
+    /// Refuses a segment that is not acceptable: nothing of it is taken, and it is answered (Linux `tcp_send_dupack`).
+    #[cold]
+    pub(crate) fn refuse(&mut self, now: Instant, segment: &Segment) {
+        if segment.seq_len() > 0 {
+            self.refuse_data(segment);
+        } else {
+            self.answer_bare(now);
         }
     }
 
@@ -379,19 +407,6 @@ impl Receiver {
     #[inline]
     pub(crate) fn owes_ack(&self) -> bool {
         self.echo.owes()
-    }
-
-    /// Builds the owed ACK with blocks, if there is one, of a sender whose next byte is `seq`. What the ACK changes is
-    /// changed already.
-    #[cold]
-    pub(crate) fn owed_blocks(&mut self, now: Instant, seq: SeqNumber, ecn: Ecn) -> Option<Segment> {
-        let (sack_len, sack, is_alone) = self.owed_blocks.take()?;
-        if is_alone {
-            self.echo.take_owed();
-        }
-        let (window, flags) = (self.tell_window(), Flags::ACK | self.echo.flags());
-        let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
-        Some(Segment { seq, ack, tsval, tsecr, window, flags, sack_len, ecn, sack, ..Segment::default() })
     }
 
     /// Builds the owed ACK: `bare` with the ACK number and the echo from before the last arrival. The last arrival is

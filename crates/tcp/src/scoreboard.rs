@@ -16,7 +16,9 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, FIRST, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+use record::{
+    AMBIGUOUS, FIN, FIRST, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED, UNLISTED,
+};
 pub(crate) use record::{Chunk, Delivery, Resend};
 
 const FIRST_CAPACITY: usize = 16;
@@ -34,6 +36,10 @@ pub(crate) struct Scoreboard {
     /// Packets for segmentation offload that hold these segments.
     packets: u32,
     mss: u32,
+    /// A segment was delivered since RACK last looked for losses (Linux `rack.advanced`).
+    advanced: bool,
+    /// A DSACK came, and no segment was delivered since (Linux `rack.dsack_seen`).
+    dsack_seen: bool,
     /// The delivery-rate estimator, if the configuration or the congestion control asks for it.
     rate: Option<Box<RateEstimator>>,
     /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
@@ -73,6 +79,8 @@ impl Scoreboard {
             resent_out: 0,
             packets: 0,
             mss: u32::from(mss),
+            advanced: false,
+            dsack_seen: false,
             scan: 0,
             next_lost: 0,
             newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
@@ -167,10 +175,16 @@ impl Scoreboard {
         self.lost_out
     }
 
-    /// Returns whether nothing is SACKed or lost, and the delivery rate is not estimated.
+    /// Returns whether nothing is SACKed or lost, no DSACK is to be taken up, and the delivery rate is not estimated.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.sacked_out | self.lost_out | self.resent_out == 0 && self.rate.is_none()
+        self.sacked_out | self.lost_out | self.resent_out == 0 && !self.dsack_seen && self.rate.is_none()
+    }
+
+    /// Returns the end of the highest SACKed segment, or SND.UNA if none is SACKed (Linux `tcp_highest_sack_seq`).
+    pub(crate) fn sacked_until(&self) -> SeqNumber {
+        let highest = if self.sacked_out > 0 { self.find(self.highest_sacked) } else { self.tail };
+        if highest < self.tail { self.at(highest).end } else { self.una }
     }
 
     /// Returns RFC 6675's pipe, in segments.
@@ -268,7 +282,7 @@ impl Scoreboard {
         }
         let record = self.at_mut(number);
         let is_again = record.has(AMBIGUOUS);
-        record.flags |= RESENT | AMBIGUOUS;
+        record.flags = record.flags & !UNLISTED | RESENT | AMBIGUOUS;
         record.sent_at = now;
         let chunk = record.chunk();
         self.resent_out += 1;

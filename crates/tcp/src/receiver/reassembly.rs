@@ -1,13 +1,14 @@
 //! Data that is not simply the next in order: ranges held out of order, their SACK blocks, duplicates, and refusals.
 
-use super::{Pile, Receiver, SACKS};
+use super::{Pile, Receiver};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
-use crate::{Flags, SackBlock, Segment, SeqNumber};
+use crate::{Flags, SackBlock, Segment};
+use alloc::boxed::Box;
 use goodqueue_units::Instant;
 
-/// Remembered ranges that a peer is expected to hear of soon (`TCP_SACK_BLOCKS_EXPECTED`).
-const EXPECTED: usize = 2;
+/// SACK blocks that each ACK has room for beside a DSACK (Linux's `TCP_SACK_BLOCKS_EXPECTED`).
+const SURE_BLOCKS: usize = 2;
 
 impl Receiver {
     /// Takes a segment out of order, received again, above a hole, with FIN, or while the application does not read.
@@ -20,6 +21,7 @@ impl Receiver {
         closed: bool,
     ) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        self.duplicate = None; // Linux (`tcp_data_queue`) tells of the last segment that came twice, or of none
         if self.fin.is_some_and(|fin| end > fin + 1) {
             return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); as on Linux, no answer
         }
@@ -27,11 +29,11 @@ impl Receiver {
         if end <= self.nxt {
             // A retransmission of data that is here: our ACKs were lost, or late.
             self.duplicate = Some(SackBlock { start, end });
-            self.refuse(left);
+            self.hurry(left);
             return 0;
         }
         if start > self.nxt + left || left == 0 {
-            self.refuse(left); // beyond the window (RFC 9293, 3.10.7.4)
+            self.hurry(left); // beyond the window (RFC 9293, 3.10.7.4)
             return 0;
         }
         if segment.flags.contains(Flags::FIN) {
@@ -43,7 +45,12 @@ impl Receiver {
             let memory = if joins { self.memory() } else { before };
             let last = self.ranges.back().map_or(end, |(range, _)| range.end);
             let span = last.since(self.nxt);
-            if self.window.grow_over_hole(memory, segment.payload_len, span) {
+            let grows = self.window.grow_over_hole(memory, segment.payload_len, span);
+            if self.before.is_some() {
+                self.delack.release(grows); // this segment has no ACK of its own
+                return 0;
+            }
+            if grows {
                 self.delack.on_growth();
             }
             self.answer(now, rtt);
@@ -69,7 +76,7 @@ impl Receiver {
             pile.join(held, self.overhead());
             self.ranges.pop_front();
         }
-        self.forget_blocks(|block, nxt| block.end <= nxt);
+        self.forget_blocks();
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
@@ -115,18 +122,17 @@ impl Receiver {
     }
 
     #[cold]
-    pub(super) fn refuse_outdated(&mut self, segment: &Segment) -> u32 {
+    pub(super) fn refuse_data(&mut self, segment: &Segment) {
         if segment.seq < self.nxt {
             let end = self.nxt.earlier(segment.seq + segment.seq_len());
             self.duplicate = Some(SackBlock { start: segment.seq, end });
         }
         let left = self.window.left(self.nxt);
-        self.refuse(left);
-        0
+        self.hurry(left);
     }
 
     /// Answers at once a segment that brought nothing, and some of the segments after it.
-    fn refuse(&mut self, left: u32) {
+    fn hurry(&mut self, left: u32) {
         self.delack.on_trouble(QUICK_ACKS, left);
         self.delack.demand();
     }
@@ -141,10 +147,10 @@ impl Receiver {
         Pile::packet(block.start.since(self.first), block.end.since(block.start), self.overhead())
     }
 
-    /// Adds `new` to the out-of-order ranges, joins it to the ranges that it touches, and puts it first among the SACK
+    /// Adds `segment` to the out-of-order ranges, joins it to the ranges that it touches, and puts it among the SACK
     /// blocks. Its packet may join the packet that ends where it starts: returns whether it does.
-    fn hold(&mut self, mut new: SackBlock) -> bool {
-        let arrived = new;
+    fn hold(&mut self, segment: SackBlock) -> bool {
+        let mut new = segment;
         let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
         let mut joined = 0;
         self.held += new.end.since(new.start);
@@ -164,8 +170,7 @@ impl Receiver {
                 is_placed = true;
             }
             pile.put_behind(held);
-            new.start = new.start.earlier(range.start);
-            new.end = new.end.later(range.end);
+            new = new.join(range);
             joined += 1;
         }
         if !is_placed {
@@ -177,37 +182,35 @@ impl Receiver {
             self.ranges[first] = (new, pile);
             self.ranges.drain(first + 1..first + joined);
         }
-        self.remember(arrived);
+        self.list(if self.delack.sack_blocks_forget() { segment } else { new });
         joins
     }
 
-    /// Puts `new`, which has just come, first among the remembered ranges. It joins those that it touches, but not a
-    /// range that was forgotten: Linux looks at no other (`tcp_sack_new_ofo_skb`).
+    /// Puts the SACK block that touches `new` first, and joins both. Without one, `new` itself is first, and the last
+    /// of four blocks is forgotten (Linux `tcp_sack_new_ofo_skb`).
     ///
-    /// If it changes none of the first ranges, ACKs that are held back leave before it: the sender would not hear of a
-    /// range otherwise.
-    fn remember(&mut self, new: SackBlock) {
-        let mut len = usize::from(self.sack_len);
-        let touches = |block: &SackBlock, new: &SackBlock| new.start <= block.end && block.start <= new.end;
-        let place = self.sack[..len].iter().position(|block| touches(block, &new)).unwrap_or(len);
-        if place >= EXPECTED && self.delack.holds() {
-            self.owe_blocks();
-        }
+    /// If neither of the first two blocks touches it, and ACKs are held back, one ACK leaves with the blocks in the old
+    /// order, and without `new` if that touches none. Otherwise the sender might not hear of some blocks. Linux then
+    /// takes `new` for acknowledged, too.
+    fn list(&mut self, new: SackBlock) {
+        let len = usize::from(self.sack_len);
+        let place = self.sack[..len].iter().position(|block| block.touches(new)).unwrap_or(len);
         let mut first = new;
         if place < len {
-            let old = self.sack[place];
-            first = SackBlock { start: new.start.earlier(old.start), end: new.end.later(old.end) };
-        } else {
-            len = (len + 1).min(SACKS);
+            first = new.join(self.sack[place]);
+            self.sack[place] = first;
         }
-        self.sack.copy_within(..place.min(SACKS - 1), 1);
+        if place >= SURE_BLOCKS && self.delack.holds_acks() {
+            self.before = Some(Box::new(self.blocks()));
+        }
+        let listed = (len + usize::from(place == len)).min(self.sack.len());
+        self.sack.copy_within(..place.min(listed - 1), 1);
         self.sack[0] = first;
         let mut kept = 1;
-        for walk in 1..len {
-            let block = self.sack[walk];
-            if touches(&block, &self.sack[0]) {
-                let first = &mut self.sack[0];
-                *first = SackBlock { start: first.start.earlier(block.start), end: first.end.later(block.end) };
+        for number in 1..listed {
+            let block = self.sack[number];
+            if block.touches(self.sack[0]) {
+                self.sack[0] = self.sack[0].join(block);
             } else {
                 self.sack[kept] = block;
                 kept += 1;
@@ -216,20 +219,11 @@ impl Receiver {
         self.sack_len = kept as u8;
     }
 
-    /// Sends the ACKs that are held back as one.
-    fn owe_blocks(&mut self) {
-        let (len, blocks) = self.blocks();
-        self.owed_blocks = Some((len, blocks, self.echo.owe(self.nxt)));
-        self.unacked = 0;
-        self.last_ack = self.nxt;
-        self.delack.on_sent_ack();
-    }
-
-    /// Removes the SACK blocks for which `gone(block, nxt)` returns true.
-    fn forget_blocks(&mut self, gone: impl Fn(&SackBlock, SeqNumber) -> bool) {
+    /// Removes the SACK blocks that are in order now.
+    fn forget_blocks(&mut self) {
         let mut kept = 0;
         for i in 0..usize::from(self.sack_len) {
-            if !gone(&self.sack[i], self.nxt) {
+            if self.sack[i].end > self.nxt {
                 self.sack[kept] = self.sack[i];
                 kept += 1;
             }
@@ -247,8 +241,13 @@ impl Receiver {
     /// block (RFC 2883, section 4).
     #[cold]
     pub(super) fn blocks(&mut self) -> (u8, [SackBlock; 3]) {
+        if let Some(before) = self.before.take() {
+            return *before;
+        }
         let [first, second, third, _] = self.sack;
-        let Some(duplicate) = self.duplicate.take() else { return (self.sack_len.min(3), [first, second, third]) };
-        ((self.sack_len + 1).min(3), [duplicate, first, second])
+        match self.duplicate.take() {
+            Some(duplicate) => ((self.sack_len + 1).min(3), [duplicate, first, second]),
+            None => (self.sack_len.min(3), [first, second, third]),
+        }
     }
 }

@@ -205,9 +205,9 @@ fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     assert_eq!((windows[0], windows[38], windows[74], windows[79]), (19_750, 10_250, 1250, 0));
     assert_eq!(data(&mut r, 90, 45_000), 0, "no room");
     assert!(ack(&mut r).is_some_and(|ack| ack.window == 0 && ack.sack_len == 0));
-    r.on_bare(at(91), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
+    r.refuse(at(91), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
     assert!(ack(&mut r).is_some(), "a probe is answered");
-    r.on_bare(at(92), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
+    r.refuse(at(92), &Segment { payload_len: 0, ..segment(r.nxt.0 - 1) });
     assert!(ack(&mut r).is_none(), "but no flood of them");
     r.resume(at(100));
     assert_eq!(ack(&mut r).map(|ack| ack.window), Some(20_000));

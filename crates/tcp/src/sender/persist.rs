@@ -17,17 +17,31 @@ impl Sender {
     /// sequence number is an older one.
     #[inline]
     pub(super) fn take_window(&mut self, segment: &Segment, advances: bool) {
-        let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
         if advances
             || segment.seq > self.window_seq
-            || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
+            || (segment.seq == self.window_seq && self.opens_window(segment))
         {
+            let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
             (self.peer_window, self.window_seq) = (window, segment.seq);
             self.offload.widest = self.offload.widest.max(window);
             if u32::from(self.mss) < self.board.mss().min(window) {
                 self.fit_segments();
             }
         }
+    }
+
+    /// Returns whether `segment` acknowledges what the last ACK did, and does not change the peer's window.
+    pub(crate) fn repeats(&self, segment: &Segment) -> bool {
+        segment.ack == self.board.una()
+            && segment.seq <= self.window_seq
+            && (segment.seq < self.window_seq || !self.opens_window(segment))
+    }
+
+    /// Returns whether a segment from the same sequence number as the last reports a window that counts.
+    #[inline]
+    fn opens_window(&self, segment: &Segment) -> bool {
+        let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
+        window > self.peer_window || window == 0
     }
 
     /// Makes segments no longer than the peer's window; longer segments could never leave (RFC 9293, 3.8.6.2.1).
