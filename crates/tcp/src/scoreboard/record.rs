@@ -174,10 +174,8 @@ pub(super) struct SendOrder {
 impl SendOrder {
     #[inline]
     pub(super) fn is_after(&self, record: &Record) -> bool {
-        self.sent_at > record.sent_at
-            || (self.sent_at == record.sent_at
-                && self.end > record.end
-                && self.resent == record.has(AMBIGUOUS))
+        let (time, other) = (self.sent_at.as_nanos() / 1000, record.sent_at.as_nanos() / 1000);
+        time > other || (time == other && self.end > record.end)
     }
 
     #[inline]
