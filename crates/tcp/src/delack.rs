@@ -104,6 +104,11 @@ impl DelayedAck {
         }
     }
 
+    /// Takes note that the handshake is over: a silence counts from then on.
+    pub(crate) fn established(&mut self, now: Instant) {
+        self.last_data = now;
+    }
+
     /// Takes a segment in order, and learns the peer's rhythm. `len` is its length, or that of each segment that a card
     /// has merged in it (Linux's `tcp_measure_rcv_mss`). `window` is what the peer was offered.
     #[inline]

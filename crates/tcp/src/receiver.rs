@@ -118,6 +118,7 @@ impl Receiver {
     /// Takes note that the handshake is over.
     pub(crate) fn established(&mut self, now: Instant) {
         self.window.established(now);
+        self.delack.established(now);
     }
 
     /// Takes the peer's SYN: data begins at `first`.

@@ -80,16 +80,16 @@ impl Receiver {
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
-        let shrinks = acks_unread && self.fill(pile.memory());
         if self.paused {
             self.unread += bytes;
             self.unread_pile = pile;
         }
         if bytes > 0 {
             self.take(now, segment, bytes, Some(memory), rtt);
-            if !self.paused {
-                self.on_first_read(now, pile);
-            }
+        }
+        let shrinks = acks_unread && self.fill(pile.memory());
+        if bytes > 0 && !self.paused {
+            self.on_first_read(now, pile);
         }
         if had_gap && !self.has_gap() {
             self.delack.demand(); // RFC 5681, 4.2: an ACK at once when a gap is filled
