@@ -88,6 +88,7 @@ impl Sender {
         if signs.ece {
             self.recovery.keep_reduced();
         }
+        let was_open = self.state() == CongestionState::Open;
         self.leave_finished_state(delivery.tsecr);
         if self.state() <= CongestionState::Disorder {
             self.try_undo_by_dsack();
@@ -117,8 +118,12 @@ impl Sender {
                 }
                 found
             }
+            // The ACK that ends a recovery may show segments to be lost that were sent after it began.
             CongestionState::Open
-                if self.board.sacked_out() == 0 && self.board.lost_out() == 0 && !signs.ece =>
+                if was_open
+                    && self.board.sacked_out() == 0
+                    && self.board.lost_out() == 0
+                    && !signs.ece =>
             {
                 Found::default()
             }
