@@ -212,25 +212,28 @@ impl DelayedAck {
         self.now = true;
     }
 
-    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending.
+    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending. Returns whether an ACK leaves
+    /// at once, before the application reads.
     #[inline]
     pub(crate) fn on_taken(
         &mut self,
         now: Instant,
         segment: Arrived,
         srtt: impl FnOnce() -> Option<Duration>,
-    ) {
+    ) -> bool {
         if self.every > 0 && !segment.gap {
             self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
             self.deadline = self.deadline.min(now + MAX);
         } else if segment.unacked > self.mss.into() || self.is_at_once() {
             self.now = true;
+            return true;
         } else if !segment.gap {
             self.delay(now, srtt);
             self.now |= segment.is_read && self.is_pushed();
         } else {
             self.hold(now, &segment, srtt());
         }
+        false
     }
 
     /// Takes note that the application has read all that waited, of which `unacked` bytes are not acknowledged. More

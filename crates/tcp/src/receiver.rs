@@ -226,8 +226,7 @@ impl Receiver {
         self.take(now, segment, len, None, rtt);
         self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
-        self.answer(now, rtt);
-        if self.delack.is_due() && self.window.is_near_limit() {
+        if self.answer(now, rtt) && self.window.is_near_limit() {
             self.offer_before_reading(segment.payload_len);
         }
         len
@@ -290,8 +289,9 @@ impl Receiver {
         self.unread_pile.memory() + self.ranges.iter().map(|(_, pile)| pile.memory()).sum::<u32>()
     }
 
+    /// Decides the answer to a segment. Returns whether an ACK leaves before the application reads.
     #[inline]
-    fn answer(&mut self, now: Instant, rtt: &RttEstimator) {
+    fn answer(&mut self, now: Instant, rtt: &RttEstimator) -> bool {
         let arrived = Arrived {
             unacked: if self.paused { self.unacked_at_once() } else { self.unacked },
             nxt: self.nxt,
@@ -299,7 +299,7 @@ impl Receiver {
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, || rtt.srtt());
+        self.delack.on_taken(now, arrived, || rtt.srtt())
     }
 
     /// Offers the window of an ACK that leaves before the application reads the segment of `len` bytes, which still takes
