@@ -228,8 +228,9 @@ impl DelayedAck {
             self.now = true;
             return true;
         } else if !segment.gap {
-            self.delay(now, srtt);
+            let is_due = self.delay(now, srtt);
             self.now |= segment.is_read && self.is_pushed();
+            return is_due;
         } else {
             self.hold(now, &segment, srtt());
         }
@@ -275,8 +276,9 @@ impl DelayedAck {
         self.pushed = (self.pushed + 1).min(2);
     }
 
+    /// Sets the timer of a delayed ACK. Returns whether the timer was nearly due: then the ACK leaves at once.
     #[inline]
-    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) {
+    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) -> bool {
         let mut ato = self.ato;
         if ato > MIN {
             let longest = self.stack.era().receiver.delayed_ack_max;
@@ -285,11 +287,12 @@ impl DelayedAck {
             ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
         if self.deadline != Instant::MAX && self.deadline <= wheel::after(self.tick(), now, ato / 4) {
-            self.now = true; // nearly due
-            return;
+            self.now = true;
+            return true;
         }
         self.deadline = self.deadline.min(wheel::after(self.tick(), now, ato));
         self.timer = self.deadline;
+        false
     }
 
     #[cold]
