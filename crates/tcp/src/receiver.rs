@@ -224,13 +224,13 @@ impl Receiver {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
         self.take(now, segment, len, None, rtt);
-        self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
         if self.window.is_near_limit() {
             self.answer_before_reading(now, segment.payload_len, rtt);
         } else {
             self.answer(now, self.unacked, rtt);
         }
+        self.window.on_read(now, self.delivered, Waits::default());
         len
     }
 
