@@ -44,6 +44,9 @@ pub(crate) struct Flow {
     pub(crate) delivered_at_stop: Option<u64>,
 }
 
+/// Bytes that may wait unsent at a bulk transfer's sender. The hosts of the kernel engine have the same limit.
+const UNSENT: u32 = 256 << 10;
+
 /// The sender of a flow.
 pub(crate) enum Source {
     /// A bulk transfer: the entry of [`Sockets::bulk`] with the flow's number, and its congestion control.
@@ -113,7 +116,7 @@ impl Flow {
         let direction = traffic.direction;
         let source = match traffic.kind.make {
             Make::Bulk => {
-                let config = config();
+                let config = Config { unsent_limit: UNSENT, ..config() };
                 let cc = config.cc_line();
                 let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
                 sockets.bulk[id] = Bulk::new(ends, direction);
@@ -245,13 +248,16 @@ fn sysctls(scenario: &Scenario) -> PerFlow<PerSide<Sysctls>> {
     scenario.traffic.iter().flat_map(of_traffic).collect()
 }
 
-/// Returns `config` with the buffers that `linux` says. A receive buffer without limit has `large` bytes.
+/// Returns `config` with the buffers that `linux` says. A buffer without limit has `large` bytes, and a sender's grows
+/// to that with its congestion window.
 fn with_buffers(config: Config, linux: &Linux, large: u32) -> Config {
     let rmem = linux.tcp_rmem.map(|memory| memory.or(Buffer::rmem(config.stack)));
     Config {
         receive_window: rmem.map_or(large, |rmem| rmem.most) / 2,
         first_receive_buffer: rmem.map(|rmem| rmem.first),
-        send_buffer: linux.tcp_wmem.map(|memory| memory.or(Buffer::WMEM)),
+        send_buffer: Some(
+            linux.tcp_wmem.map_or(Buffer { most: large, ..Buffer::WMEM }, |memory| memory.or(Buffer::WMEM)),
+        ),
         ..config
     }
 }

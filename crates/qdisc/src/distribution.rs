@@ -37,7 +37,7 @@ impl Default for Distribution {
 }
 
 /// The number in a table for one jitter (`NETEM_DIST_SCALE`).
-pub(crate) const SCALE: i64 = 8192;
+const SCALE: i64 = 8192;
 
 /// The largest number in the tables, which hold 16-bit numbers.
 const MOST: f64 = 32767.0 / 8192.0;
@@ -78,6 +78,20 @@ impl Distribution {
                 ((normal_quantile(normal) + 3.0 * pareto_quantile(pareto)) / 4.0).clamp(-4.0, MOST)
             }
         }
+    }
+
+    /// Returns how far a delay is from the mean, in ns, for a `jitter` above 0 ns and the random number `drawn`
+    /// (`tabledist`, sch_netem.c). `table` is that of [`Self::table`].
+    #[must_use]
+    pub fn deviation(self, table: &[i16], jitter: i64, drawn: u32) -> i64 {
+        if self == Self::Uniform {
+            return i64::from(drawn) % (2 * jitter) - jitter;
+        }
+        let value = i64::from(table[drawn as usize % table.len()]);
+        // The jitter's remainder is rounded to the nearest, away from zero.
+        let part = jitter % SCALE * value;
+        let half = if part >= 0 { SCALE / 2 } else { -SCALE / 2 };
+        (part + half) / SCALE + jitter / SCALE * value
     }
 
     /// Returns the table that tc hands to netem: numbers in ascending order, in units of 1/8192 of the jitter. The

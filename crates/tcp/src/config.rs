@@ -112,8 +112,11 @@ pub struct Config {
     pub receive_window: u32,
     /// First receive buffer in bytes of memory: the second number of `tcp_rmem`. `None`: as the stack has it.
     pub first_receive_buffer: Option<u32>,
-    /// The sender's buffer (`tcp_wmem`). `None`: it never limits the sender.
+    /// The sender's buffer (`tcp_wmem`). `None`: it grows with the congestion window, without a limit.
     pub send_buffer: Option<Buffer>,
+    /// An application may write while fewer bytes than this wait unsent, and is woken below half of them
+    /// (`TCP_NOTSENT_LOWAT`).
+    pub unsent_limit: u32,
     /// Sequence number of the SYN. It is fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,
 }
@@ -161,6 +164,7 @@ impl Default for Config {
             receive_window: 1 << 30,
             first_receive_buffer: None,
             send_buffer: None,
+            unsent_limit: u32::MAX,
             initial_sequence: SeqNumber(0),
         }
     }

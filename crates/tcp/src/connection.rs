@@ -77,15 +77,15 @@ pub struct Connection {
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_deadline: Instant,
-    receiver: Receiver,
     first_syn_sent: Instant,
+    receiver: Receiver,
 }
 
 #[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
 const _: () = {
     use goodqueue_units::processor::LINE;
     assert!(offset_of!(Connection, receiver).is_multiple_of(LINE), "a receiver begins a cache line");
-    assert!(size_of::<Connection>() == 16 * LINE);
+    assert!(size_of::<Connection>() == 18 * LINE);
     assert!(lines(true) == 10, "of a side that sends: 8 of the sender, 2 of the receiver");
     assert!(lines(false) == 4, "of a side that receives: 1 of the sender, 3 of the receiver");
 };
@@ -232,6 +232,12 @@ impl Connection {
                 return Handled::default();
             }
         }
+        if self.receiver.is_of_old_data(segment)
+            || (self.receiver.is_outdated(segment) && !self.is_old_but_good(segment))
+        {
+            self.receiver.refuse(now, segment);
+            return Handled::default();
+        }
         // The ECN bits of the ACK that ends the handshake are no counter (RFC 9768, 3.2.2.1).
         let is_newer = self.receiver.on_timestamp(segment) & !is_of_handshake;
         let rtt = self.sender.on_ack::<FAST>(now, segment, is_newer);
@@ -241,10 +247,17 @@ impl Connection {
         let newly_delivered_bytes = if segment.seq_len() > 0 {
             self.receiver.on_data(now, segment, self.sender.rtt(), self.sender.has_sent_fin())
         } else {
-            self.receiver.on_bare(now, segment);
+            self.receiver.on_bare(segment);
             0
         };
         Handled { rtt, newly_delivered_bytes }
+    }
+
+    /// Returns whether an outdated segment is a bare ACK that says nothing new of data and window: it may have been
+    /// overtaken, and its SACK blocks count (Linux `tcp_disordered_ack`).
+    #[cold]
+    fn is_old_but_good(&self, segment: &Segment) -> bool {
+        self.receiver.is_nearly_next(segment, self.sender.rtt().rto()) && self.sender.repeats(segment)
     }
 
     /// Returns the next segment to put on the wire now. Call it until it returns `None`.
@@ -333,10 +346,13 @@ impl Connection {
                     }
                     return None;
                 }
-            } else if self.sender.expects(segment) && !self.receiver.tells_bytes() {
+            } else if self.sender.expects(segment)
+                && !self.receiver.tells_bytes()
+                && !self.receiver.is_of_old_data(segment)
+            {
                 self.receiver.on_timestamp(segment);
                 let rtt = self.sender.on_expected_ack(now, segment);
-                self.receiver.on_bare(now, segment);
+                self.receiver.on_bare(segment);
                 self.transmit(now, wire);
                 return rtt;
             }

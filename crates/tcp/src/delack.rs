@@ -53,6 +53,8 @@ pub(crate) struct DelayedAck {
     ato: Duration,
     /// When the delayed ACK is due, or [`Instant::MAX`].
     deadline: Instant,
+    /// When the timer fires that was set last for a delayed ACK, or [`Instant::MAX`]. An ACK does not stop it.
+    timer: Instant,
     last_data: Instant,
     /// When the ACKs held back are due, or [`Instant::MAX`].
     held_until: Instant,
@@ -97,8 +99,14 @@ impl DelayedAck {
             ato: Duration::ZERO,
             last_data: Instant::ZERO,
             deadline: Instant::MAX,
+            timer: Instant::MAX,
             held_until: Instant::MAX,
         }
+    }
+
+    /// Takes note that the handshake is over: a silence counts from then on.
+    pub(crate) fn established(&mut self, now: Instant) {
+        self.last_data = now;
     }
 
     /// Takes a segment in order, and learns the peer's rhythm. `len` is its length, or that of each segment that a card
@@ -117,18 +125,37 @@ impl DelayedAck {
         } else if len > 0 {
             self.on_other(len, push);
         }
-        let gap = now.since(self.last_data);
+        let gap = self.since_data(now);
         self.last_data = now;
         if self.ato == Duration::ZERO {
             self.ato = MIN;
             self.hurry(QUICK_ACKS, window());
         } else if gap <= HALF_MIN {
-            self.ato = self.ato / 2 + HALF_MIN;
+            self.ato = self.half_ato() + HALF_MIN;
         } else if gap < self.ato {
-            self.ato = (self.ato / 2 + gap).min(rto());
+            self.ato = (self.half_ato() + gap).min(rto());
         } else if gap > rto() {
             self.hurry(QUICK_ACKS, window()); // after a long silence the sender is in slow start
         }
+    }
+
+    /// Returns the time since the last data, in whole ticks.
+    #[inline]
+    fn since_data(&self, now: Instant) -> Duration {
+        let tick = self.tick();
+        wheel::floor(tick, now).since(wheel::floor(tick, self.last_data))
+    }
+
+    #[inline]
+    fn tick(&self) -> Duration {
+        self.stack.era().timers.jiffy
+    }
+
+    /// Returns half of `ato`, in whole ticks.
+    #[inline]
+    fn half_ato(&self) -> Duration {
+        let tick = self.tick();
+        if tick == Duration::ZERO { self.ato / 2 } else { tick * (self.ato.as_nanos() / tick.as_nanos() / 2) }
     }
 
     /// Takes note that the window grows. An even number of quick ACKs becomes odd, so that they last until the window
@@ -136,6 +163,12 @@ impl DelayedAck {
     #[inline]
     pub(crate) fn on_growth(&mut self) {
         self.quick |= u8::from(self.stack.era().receiver.quickack);
+    }
+
+    /// Takes note that an ACK offers less than half of the window, because the buffer is full.
+    #[cold]
+    pub(crate) fn on_tight(&mut self) {
+        self.quick = 0;
     }
 
     #[cold]
@@ -158,7 +191,7 @@ impl DelayedAck {
     /// Takes note that a segment with data was sent.
     #[inline]
     pub(crate) fn on_sent_data(&mut self, now: Instant) {
-        self.in_ping_pong |= now.since(self.last_data) < self.ato;
+        self.in_ping_pong |= self.since_data(now) < self.ato;
     }
 
     /// Takes the peer's FIN. It is acknowledged at once if this end has `closed` too (RFC 9293, 3.10.7.4, has no other
@@ -179,42 +212,48 @@ impl DelayedAck {
         self.now = true;
     }
 
-    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending.
+    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending. Returns whether an ACK leaves
+    /// at once, before the application reads.
     #[inline]
     pub(crate) fn on_taken(
         &mut self,
         now: Instant,
         segment: Arrived,
         srtt: impl FnOnce() -> Option<Duration>,
-    ) {
+    ) -> bool {
         if self.every > 0 && !segment.gap {
             self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
             self.deadline = self.deadline.min(now + MAX);
-        } else if segment.unacked > self.mss.into() || self.is_quick(&segment) {
+        } else if segment.unacked > self.mss.into() || self.is_at_once() {
             self.now = true;
+            return true;
         } else if !segment.gap {
-            self.delay(now, srtt);
+            let is_due = self.delay(now, srtt);
+            self.now |= segment.is_read && self.is_pushed();
+            return is_due;
         } else {
             self.hold(now, &segment, srtt());
         }
+        false
     }
 
     /// Takes note that the application has read all that waited, of which `unacked` bytes are not acknowledged. More
     /// than a full segment is acknowledged at once, and a push unless something waits beyond a `gap`.
     #[cold]
     pub(crate) fn on_read(&mut self, unacked: u32, gap: bool) {
-        let is_pushed = !gap && (self.pushed > 1 || (self.pushed > 0 && !self.in_ping_pong));
+        let is_pushed = !gap && self.is_pushed();
         self.now |= self.every == 0 && (unacked > self.mss.into() || (unacked > 0 && is_pushed));
     }
 
-    /// Returns whether a segment is acknowledged at once by a quick ACK or a push.
+    /// Returns whether ACKs leave at once, whatever the window.
+    pub(crate) fn is_at_once(&self) -> bool {
+        self.quick > 0 && !self.in_ping_pong
+    }
+
+    /// Returns whether the peer's pushes are acknowledged when the application reads.
     #[inline]
-    fn is_quick(&self, segment: &Arrived) -> bool {
-        let pushed = if segment.is_read && !segment.gap { self.pushed } else { 0 };
-        if pushed == 0 && self.quick == 0 {
-            return false;
-        }
-        pushed > 1 || !self.in_ping_pong
+    fn is_pushed(&self) -> bool {
+        self.pushed > 1 || (self.pushed > 0 && !self.in_ping_pong)
     }
 
     /// Takes a segment of another length than the last ones. A short segment ends what the application wrote. Two of
@@ -237,19 +276,23 @@ impl DelayedAck {
         self.pushed = (self.pushed + 1).min(2);
     }
 
+    /// Sets the timer of a delayed ACK. Returns whether the timer was nearly due: then the ACK leaves at once.
     #[inline]
-    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) {
+    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) -> bool {
         let mut ato = self.ato;
         if ato > MIN {
             let longest = self.stack.era().receiver.delayed_ack_max;
             let most = if self.in_ping_pong || self.pushed > 0 { MAX_PUSHED.min(longest) } else { longest };
-            ato = ato.min(srtt().map_or(most, |srtt| most.min(srtt.max(MIN))));
+            let in_ticks = |srtt| wheel::ceil(self.tick(), srtt).max(MIN);
+            ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
-        if self.deadline != Instant::MAX && self.deadline <= now + ato / 4 {
-            self.now = true; // nearly due
-            return;
+        if self.deadline != Instant::MAX && self.deadline <= wheel::after(self.tick(), now, ato / 4) {
+            self.now = true;
+            return true;
         }
-        self.deadline = self.deadline.min(now + ato);
+        self.deadline = self.deadline.min(wheel::after(self.tick(), now, ato));
+        self.timer = self.deadline;
+        false
     }
 
     #[cold]
@@ -270,6 +313,11 @@ impl DelayedAck {
         if self.held_until == Instant::MAX {
             let rtt = srtt.map_or(segment.rtt, |srtt| srtt.min(segment.rtt));
             self.held_until = now + HELD_FOR.min(rtt * u64::from(rtt_percent) / 100) + slack;
+            // An ACK does not stop the timer of the delayed ACK before it, and what is held leaves when that timer
+            // fires (`tcp_delack_timer_handler`).
+            if self.timer > now && self.timer != Instant::MAX {
+                self.held_until = self.held_until.min(self.timer);
+            }
         }
     }
 
@@ -282,10 +330,22 @@ impl DelayedAck {
         }
     }
 
-    /// Releases the held ACKs when an ACK has no room for all ranges out of order. Otherwise the sender would not hear
-    /// of some ranges.
-    pub(crate) fn on_crowded(&mut self) {
-        self.now |= self.held > 0;
+    /// Returns whether ACKs are held back.
+    pub(crate) fn holds_acks(&self) -> bool {
+        self.held > 0
+    }
+
+    /// Releases the ACKs that are held back. `grows`: the window grows after that ACK (see [`Self::on_growth`]).
+    pub(crate) fn release(&mut self, grows: bool) {
+        self.now = true;
+        if grows && self.stack.era().receiver.quickack {
+            self.quick = (self.quick.saturating_sub(1) | 1) + 1; // `on_sent_ack` will take one away
+        }
+    }
+
+    /// Returns whether the receiver forgets old SACK blocks.
+    pub(crate) fn sack_blocks_forget(&self) -> bool {
+        self.stack.era().receiver.sack_blocks_forget
     }
 
     /// Returns whether an ACK is due now.
@@ -305,10 +365,6 @@ impl DelayedAck {
         if now >= self.held_until {
             self.now = true;
         }
-        if now < self.deadline {
-            return;
-        }
-        self.deadline = wheel::first_tick(self.stack.era().timers.jiffy, self.deadline);
         if now < self.deadline {
             return;
         }

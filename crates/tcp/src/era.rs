@@ -151,6 +151,12 @@ eras! {
                 true => "at least 2 (1.5 times the window per round trip)",
                 false => "divided by the measured segments per ACK, at least 1",
             }
+        /// Linux `tcp_may_raise_cwnd`, since 3.13.
+        by_sacks: bool = [false, true, true, true, true, false],
+            "after reordering of more than three segments" {
+                true => "SACKs let cwnd grow, too",
+                false => "only ACKs of new data let cwnd grow",
+            }
         /// See `cc/hystart.rs`.
         hystart: Option<HystartRules> = [
             Some(HystartRules { min_rtt_divisor: 16, ack_delay: Duration::ZERO }),
@@ -385,7 +391,7 @@ eras! {
         /// their own of 640 bytes (`skb_small_head_cache`). Before 3.19 the payload is in the head too (`select_size`
         /// in net/ipv4/tcp.c of 3.10). The head has 2048 bytes, of which 1408 are payload, and the other 40 of a
         /// segment are a page's: 2048 + 256 + 40 - 1448 = 896. The structures are taken to be as large as in 6.1.
-        packet_memory: u32 = [896, 896, 1280, 896, 896, 1280],
+        packet_memory: u32 = [896, 896, 1280, 960, 960, 1280],
             "a packet for segmentation offload takes in the sender, beside its payload," {
                 bytes => format!("{bytes} bytes of memory"),
             }
@@ -433,6 +439,12 @@ eras! {
                 ),
                 None => "each at once",
             }
+        /// Linux `tcp_sack_new_ofo_skb`.
+        sack_blocks_forget: bool = [true, true, true, true, true, false],
+            "a SACK block covers" {
+                true => "what touches one of the last four blocks, or else the segment alone",
+                false => "all that is there without a hole (RFC 2018, section 4)",
+            }
         /// Linux `tcp_delack_max`: 200 ms, and a tick less than the least RTO (since 6.8).
         delayed_ack_max: Duration = [
             Duration::from_millis(500),
@@ -456,6 +468,14 @@ eras! {
             "the window in the ACK that fills a hole is from" {
                 true => "before the application takes the data that is in order now",
                 false => "after the application took the data",
+            }
+        /// A router's kernel gives each packet a head of its own, because the sender still holds the first one
+        /// (`skb_cow` in `ip_forward`). Since 6.3 the new head has 704 bytes, not 640. Linux 7.3 and 6.12 show it by their
+        /// first windows: 1448 of 2408 bytes are 153/256.
+        packet_memory: u32 = [0, 0, 1280, 960, 960, 1280],
+            "a packet takes in the receiver, beside its payload," {
+                0 => "no memory",
+                bytes => format!("{bytes} bytes of memory, and none if it joins the packet before it"),
             }
         /// In bytes (Linux `tcp_rmem`). Half of it may be offered at first. Segments take memory beside their payload.
         /// In 3.14 it is 2 × 20 × 4 times the 2340 bytes that a segment of 1460 bytes takes.

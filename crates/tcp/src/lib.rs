@@ -33,7 +33,6 @@ mod receiver;
 mod rtt;
 mod scoreboard;
 mod segment;
-mod send_buffer;
 mod sender;
 mod seq;
 mod small_queue;
@@ -43,6 +42,7 @@ mod undo;
 mod usage;
 mod wheel;
 mod window;
+mod write_queue;
 
 pub use cc::{
     Ack, Cause, Cc, CcLine, CcOptions, CcWord, Congestion, CongestionControl, ForeignCc, MakeCc, OwnCc,

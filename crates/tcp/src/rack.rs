@@ -1,8 +1,7 @@
 //! RACK's reordering window (RFC 8985, section 6.2): how much later than its successors a segment may arrive.
 
-use crate::SeqNumber;
 use crate::rtt::RttEstimator;
-use goodqueue_units::Duration;
+use goodqueue_units::{Duration, Instant};
 
 /// RACK.reo_wnd_persist, in recoveries (RFC 8985, section 5.2).
 const PERSIST: u8 = 16;
@@ -18,8 +17,8 @@ pub(crate) struct Rack {
     steps: u8,
     /// Recoveries until the window falls back to one step.
     persist: u8,
-    /// RACK.dsack_round: further DSACKs do not count until this byte is acknowledged.
-    dsack_round: Option<SeqNumber>,
+    /// When the window last grew: DSACKs do not count until a segment arrives that left after this (RACK.dsack_round).
+    widened_at: Instant,
     /// RACK.reordering_seen.
     seen: bool,
     /// The longest lateness seen, in segments. At least [`DUP_THRESH`].
@@ -30,7 +29,14 @@ pub(crate) struct Rack {
 
 impl Rack {
     pub(crate) const fn new() -> Self {
-        Self { steps: 1, persist: 0, dsack_round: None, seen: false, degree: DUP_THRESH, in_order: true }
+        Self {
+            steps: 1,
+            persist: 0,
+            widened_at: Instant::ZERO,
+            seen: false,
+            degree: DUP_THRESH,
+            in_order: true,
+        }
     }
 
     /// Returns DupThresh: how many segments must be SACKed before a segment below them counts as lost.
@@ -65,29 +71,28 @@ impl Rack {
         }
     }
 
-    /// Widens the window by one step per round trip with a DSACK, because a retransmission was needless (step 4).
-    /// Before any reordering is seen there is no window to widen.
-    pub(crate) fn on_dsack(&mut self, una: SeqNumber, nxt: SeqNumber) {
-        if self.dsack_round.is_some_and(|round| una >= round) {
-            self.dsack_round = None;
-        }
-        if self.seen && self.dsack_round.is_none() {
-            self.dsack_round = Some(nxt);
+    /// Takes note that a retransmission was needless, as a DSACK told, and that since then segments were delivered, of
+    /// which the last one to leave left at `sent_at`. Widens the window by one step per round trip (step 4; Linux
+    /// `tcp_rack_update_reo_wnd`).
+    pub(crate) fn on_needless(&mut self, now: Instant, sent_at: Instant) {
+        if sent_at >= self.widened_at {
+            self.widened_at = now;
             self.steps = self.steps.saturating_add(1);
             self.persist = PERSIST;
         }
     }
 
-    /// Takes note that a recovery is over. `needless` says whether its reduction was undone.
-    pub(crate) fn on_recovered(&mut self, needless: bool) {
-        if needless {
-            self.persist = PERSIST.min(self.persist + 1);
-            return;
-        }
+    /// Takes note that a recovery is over, and that there is no reduction to undo.
+    pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
             self.steps = 1;
         }
+    }
+
+    /// Takes note that all retransmissions of a recovery came twice.
+    pub(crate) fn on_disproved(&mut self) {
+        self.persist = PERSIST.min(self.persist + 1);
     }
 
     /// Returns the reordering window (step 4, RACK_update_reo_wnd) of a sender that is `recovering` or has `sacked_out`
@@ -106,6 +111,7 @@ impl Rack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SeqNumber;
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -113,7 +119,7 @@ mod tests {
 
     /// Returns an estimator with min_RTT 40 ms and SRTT 60 ms: (7·40 + 200)/8.
     fn rtt() -> RttEstimator {
-        let mut rtt = RttEstimator::new(Duration::ZERO);
+        let mut rtt = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         rtt.sample(ms(40), ms(40), SeqNumber(1), SeqNumber(2));
         rtt.sample(ms(200), ms(200), SeqNumber(1), SeqNumber(2));
         assert_eq!(rtt.srtt(), Some(ms(60)));
@@ -128,31 +134,31 @@ mod tests {
         assert_eq!(rack.window(false, 2, &rtt()), ms(10));
         assert_eq!(rack.window(false, 3, &rtt()), ms(0));
         assert_eq!(rack.window(true, 0, &rtt()), ms(0));
-        assert_eq!(rack.window(false, 1, &RttEstimator::new(Duration::ZERO)), ms(0));
+        assert_eq!(rack.window(false, 1, &RttEstimator::new(Duration::ZERO, Duration::ZERO)), ms(0));
     }
 
-    /// RFC 8985, 6.2, step 4: a quarter of min_RTT more per round with a DSACK, at most SRTT, for 16 recoveries.
+    /// RFC 8985, 6.2, step 4: a quarter of min_RTT more per round with a DSACK, at most SRTT, for 16 recoveries. A round
+    /// is over when a segment arrives that left after the window last grew.
     #[test]
     fn dsacks_widen_the_window_once_a_round_for_sixteen_recoveries() {
+        let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut rack = Rack::new();
-        rack.on_dsack(SeqNumber(1), SeqNumber(100));
         rack.on_reordering(2);
-        assert_eq!(rack.window(true, 9, &rtt()), ms(10), "a DSACK before reordering was seen counts nothing");
-        rack.on_dsack(SeqNumber(100), SeqNumber(200));
+        rack.on_needless(at(150), at(100));
         assert_eq!(rack.window(true, 9, &rtt()), ms(20));
-        rack.on_dsack(SeqNumber(199), SeqNumber(300));
+        rack.on_needless(at(190), at(149));
         assert_eq!(rack.window(true, 9, &rtt()), ms(20), "the same round");
         for round in 2..9 {
-            rack.on_dsack(SeqNumber(round * 100), SeqNumber(round * 100 + 100));
+            rack.on_needless(at(round * 200), at(round * 200 - 50));
         }
         assert_eq!(rack.window(true, 9, &rtt()), ms(60), "SRTT");
         for _ in 0..15 {
-            rack.on_recovered(false);
+            rack.on_recovered();
         }
-        rack.on_recovered(true);
-        rack.on_recovered(false); // a needless recovery lets one more pass
+        rack.on_disproved();
+        rack.on_recovered(); // a needless recovery lets one more pass
         assert_eq!(rack.window(true, 9, &rtt()), ms(60));
-        rack.on_recovered(false);
+        rack.on_recovered();
         assert_eq!(rack.window(true, 9, &rtt()), ms(10), "the sixteenth; reordering is remembered");
     }
 

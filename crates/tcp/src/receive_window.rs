@@ -23,9 +23,8 @@ const OVERHEAD: u32 = 320 + 576;
 /// The step in bytes by which Linux raises the room of a segment until half of it holds the segment. The other half is
 /// never offered.
 const STEP: u32 = 128;
-/// Bytes that a full segment takes of the buffer in the card's memory: 2 KiB and the structure that describes it. The
-/// measured share of payload is of these. A card that merges packets, or puts several in one page, has a greater share.
-const FRAME: u32 = 2048 + 256;
+/// Segments in order of fewer bytes than this leave the window as it is (`tcp_event_data_recv`).
+const LEAST: u16 = 128;
 /// Shares of the buffer have this denominator (Linux `TCP_RMEM_TO_WIN_SCALE`).
 const WHOLE: u32 = 256;
 /// The share of the buffer that may be offered before a segment has come, and the share that older releases always
@@ -44,11 +43,11 @@ pub(crate) struct ReceiveWindow {
     share: u8,
     /// Bytes offered.
     offered: u32,
-    /// The most bytes that the buffer allows to offer.
+    /// The most bytes that may be offered (`window_clamp`).
     allowed: u32,
     /// The first byte beyond what was offered.
     edge: SeqNumber,
-    /// 8 × the smoothed round-trip time by timestamps, in ns.
+    /// 8 × the smoothed round-trip time by timestamps, in µs.
     rtt_x8: u64,
     /// The timestamp that gave the last sample (RFC 7323, section 4).
     last_tsecr: u32,
@@ -56,12 +55,23 @@ pub(crate) struct ReceiveWindow {
     mss: u32,
     /// When the present round trip began.
     round_start: Instant,
-    /// Bytes that the application had read when the round trip began.
-    round_taken: u64,
+    /// Bytes that the application had read when the round trip began, without the upper half.
+    round_taken: u32,
     /// The most bytes that the application read in one round trip.
     per_round: u32,
-    /// The limit of `allowed`, in bytes.
+    /// The size of the buffer in bytes of memory (`sk_rcvbuf`).
+    buffer: u32,
+    /// The limit of `buffer`.
     most: u32,
+}
+
+/// What waits when the application reads.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Waits {
+    /// Bytes in order.
+    pub(crate) unread: u32,
+    /// Bytes from the next in order to the last that has come.
+    pub(crate) span: u32,
 }
 
 impl ReceiveWindow {
@@ -87,7 +97,8 @@ impl ReceiveWindow {
             mss,
             offered: offered.min(most),
             allowed: if by_growth { half } else { reserve(half, mss) }.min(most), // Linux 6 reserves later
-            most,
+            buffer: 2 * half.min(most),
+            most: most.saturating_mul(2),
             edge: SeqNumber(0),
             per_round: first,
             round_start: Instant::ZERO,
@@ -99,33 +110,36 @@ impl ReceiveWindow {
 
     /// Prepares for a peer that opens: its SYN has come, and the SYN-ACK is next.
     ///
-    /// Linux then knows that timestamps are agreed, and offers whole segments without them. Yet it subtracts the
-    /// timestamps from what a segment brings only after it has set up its buffer (Linux 6.1: `tcp_openreq_init_rwin`;
-    /// `tcp_rcv_state_process`, after `tcp_init_transfer`).
+    /// Linux then knows that timestamps are agreed, and offers whole segments without them. Linux 6.1.192,
+    /// 6.12 and 7.3 know that too when they set up the buffer (`tcp_rcv_state_process`, before `tcp_init_transfer`).
     pub(crate) fn accept(&mut self) {
         if is_by_growth(self.stack.era().receiver.rcv_space_adjust) {
-            let with_options = self.mss + OPTIONS;
             self.offered = whole(u16::MAX.into(), self.mss).min(self.allowed);
-            self.per_round = FIRST_SEGMENTS * with_options;
         }
     }
 
-    /// Begins the first round trip in Linux 6, at the end of the handshake, and takes the share of full segments. Linux
-    /// measures it when the first full segment comes. The window is the same: nothing grows before that.
+    /// Begins the first round trip in Linux 6, at the end of the handshake: one segment's room is kept back
+    /// (`tcp_init_buffer_space`). Then takes the share of full segments. Linux measures it when the first full segment
+    /// comes, which is the first that makes the window grow.
+    ///
+    /// The segment is in the memory that it has in a router's kernel, because a laboratory's hosts are namespaces of
+    /// one machine. A card's driver chooses another share.
     pub(crate) fn established(&mut self, now: Instant) {
-        let by = self.stack.era().receiver.rcv_space_adjust;
+        let era = self.stack.era();
+        let by = era.receiver.rcv_space_adjust;
+        if !is_by_growth(by) {
+            return;
+        }
+        let kept_back = reserve(self.allowed, self.per_round / FIRST_SEGMENTS).min(self.most / 2);
+        if self.buffer < self.most {
+            self.allowed = kept_back;
+        }
         if by >= RcvSpaceAdjust::MeasuredShare {
-            let share = self.mss * WHOLE / FRAME;
-            self.share = share as u8; // a full segment has at most 1448 bytes
-            let of = |half: u32| (u64::from(half) * u64::from(share) / u64::from(HALF)) as u32;
-            (self.most, self.allowed) = (of(self.most), of(self.allowed));
             self.offered = self.offered.min(self.allowed);
-        } else if by == RcvSpaceAdjust::ByGrowth && self.allowed < self.most {
-            self.allowed = reserve(self.allowed, self.per_round / FIRST_SEGMENTS).min(self.most);
+            self.share = (self.mss * WHOLE / (self.mss + era.receiver.packet_memory)) as u8; // 1448 bytes at most
+            self.allowed = self.space(0);
         }
-        if is_by_growth(by) {
-            self.round_start = now;
-        }
+        self.round_start = now;
     }
 
     /// Returns the window shift of our SYN.
@@ -150,44 +164,110 @@ impl ReceiveWindow {
         if nxt < self.edge { self.edge.since(nxt) } else { 0 }
     }
 
-    /// Returns the window field of the next segment. `held` bytes are in the buffer beyond what the application has
-    /// read.
+    /// Returns the bytes of memory that a packet takes beside its payload.
+    pub(crate) fn packet_memory(&self) -> u32 {
+        self.stack.era().receiver.packet_memory
+    }
+
+    /// Returns the bytes of the window for which the buffer has room beside `memory` bytes that are in it.
     #[inline]
-    pub(crate) fn offer(&mut self, nxt: SeqNumber, held: u32) -> u16 {
-        let window = self.wanted(held).max(self.left(nxt));
+    fn space(&self, memory: u32) -> u32 {
+        (u64::from(self.buffer.saturating_sub(memory)) * u64::from(self.share) / u64::from(WHOLE)) as u32
+    }
+
+    /// Returns the window field of the next segment. `memory` bytes of the buffer are in use.
+    #[inline]
+    pub(crate) fn offer(&mut self, nxt: SeqNumber, memory: u32) -> u16 {
+        let window = self.wanted(memory).max(self.left(nxt));
         let field = ((window + (1 << self.shift) - 1) >> self.shift).min(u32::from(u16::MAX));
         self.edge = nxt + (field << self.shift);
         field as u16
     }
 
-    /// Returns whether the offer, with `held` bytes in the buffer, would be less than in the ACK of `last_ack`.
-    pub(crate) fn shrinks(&self, last_ack: SeqNumber, held: u32) -> bool {
-        self.wanted(held).next_multiple_of(1 << self.shift) < self.left(last_ack)
+    /// Returns whether the offer, with `memory` bytes of the buffer in use, would be less than in the ACK of
+    /// `last_ack`.
+    pub(crate) fn shrinks(&self, last_ack: SeqNumber, memory: u32) -> bool {
+        self.wanted(memory).next_multiple_of(1 << self.shift) < self.left(last_ack)
+    }
+
+    /// Returns whether a segment that waits may leave less room than is offered.
+    #[inline]
+    pub(crate) fn is_near_limit(&self) -> bool {
+        self.offered + 2 * self.mss > self.allowed && self.packet_memory() > 0
+    }
+
+    /// Returns whether `memory` bytes in use leave less than half of the window. Quick ACKs end with such an offer
+    /// (`__tcp_select_window`).
+    pub(crate) fn is_tight(&self, memory: u32) -> bool {
+        self.space(memory) < self.allowed / 2
     }
 
     /// Returns the bytes to offer if the edge could move freely. A silly small window counts as 0 (RFC 9293,
     /// 3.8.6.2.2).
     #[inline]
-    fn wanted(&self, held: u32) -> u32 {
-        let free = self.allowed.saturating_sub(held);
-        if free < self.allowed / 16 || free < self.mss.min(self.allowed) { 0 } else { free.min(self.offered) }
+    fn wanted(&self, memory: u32) -> u32 {
+        if memory == 0 {
+            return self.offered.min(self.allowed);
+        }
+        let mut free = self.space(memory);
+        let whole = self.space(0);
+        if free < self.allowed / 2 {
+            free = free >> self.shift << self.shift;
+            if free < whole / 16 || free < self.mss.min(self.allowed) {
+                return 0;
+            }
+        }
+        free.min(self.offered)
     }
 
     /// Returns whether the peer should hear at once that the window is open again: it is twice what the peer knows of.
-    pub(crate) fn is_news(&self, nxt: SeqNumber, held: u32) -> bool {
-        let (left, wanted) = (self.left(nxt), self.wanted(held));
+    pub(crate) fn is_news(&self, nxt: SeqNumber, memory: u32) -> bool {
+        let (left, wanted) = (self.left(nxt), self.wanted(memory));
         wanted > 0 && wanted >= 2 * left && 2 * left <= self.allowed
     }
 
-    /// Grows the window by one arrival of `len` bytes, and returns whether it grew. `held` bytes are in the buffer.
+    /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `memory` is in use. `None`:
+    /// only by the segment itself, which the application has not read yet (`tcp_grow_window`, after `tcp_queue_rcv`).
+    /// Old stacks could hand it over at once.
     #[inline]
-    pub(crate) fn grow(&mut self, held: u32, len: u16) -> bool {
-        let room = self.allowed.saturating_sub(held);
-        let grows = self.offered < room;
+    pub(crate) fn grow(&mut self, memory: Option<u32>, len: u16) -> bool {
+        if self.offered >= self.allowed || len < LEAST {
+            return false;
+        }
+        let receiver = &self.stack.era().receiver;
+        let own = receiver.packet_memory + u32::from(len);
+        let own = if is_by_growth(receiver.rcv_space_adjust) { own } else { 0 };
+        self.grow_in(memory.unwrap_or(own), len)
+    }
+
+    /// Grows the window with `memory` bytes of the buffer in use.
+    #[inline]
+    fn grow_in(&mut self, memory: u32, len: u16) -> bool {
+        let room = self.space(memory).min(self.allowed);
+        let grows = self.offered < room && (u32::from(len) >= self.mss || self.is_worth(len));
         if grows {
             self.offered = (self.offered + 2 * self.mss.max(len.into())).min(room);
         }
         grows
+    }
+
+    /// Returns whether the window grows by a segment of `len` bytes, less than a full one: they must be a good part of
+    /// its memory, or the window small (`__tcp_grow_window`).
+    #[cold]
+    fn is_worth(&self, len: u16) -> bool {
+        let in_window = |memory: u32| (u64::from(memory) * u64::from(self.share) / u64::from(WHOLE)) as u32;
+        let (mut memory, mut window) = (in_window(self.packet_memory() + u32::from(len)), in_window(self.most) / 2);
+        if memory <= len.into() {
+            return true;
+        }
+        memory /= 2;
+        while self.offered <= window {
+            if memory <= len.into() {
+                return true;
+            }
+            (memory, window) = (memory / 2, window / 2);
+        }
+        false
     }
 
     /// Returns whether an ACK leaves before the application reads what has come.
@@ -195,12 +275,12 @@ impl ReceiveWindow {
         self.stack.era().receiver.ack_before_read
     }
 
-    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `span` is from
-    /// the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
-    pub(crate) fn grow_over_hole(&mut self, held: u32, len: u16, span: u32) -> bool {
+    /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `memory` counts
+    /// the segment itself only if it joined another: otherwise Linux charges it later (`tcp_data_queue_ofo`). `span` is from the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
+    pub(crate) fn grow_over_hole(&mut self, memory: u32, len: u16, span: u32) -> bool {
         let receiver = &self.stack.era().receiver;
-        let grows = receiver.grow_window_ofo && self.grow(held, len);
-        if receiver.rcv_space_adjust == RcvSpaceAdjust::WithHoles && self.rtt_x8 > 0 {
+        let grows = receiver.grow_window_ofo && self.grow_in(memory, len);
+        if receiver.rcv_space_adjust == RcvSpaceAdjust::WithHoles {
             let more = self.without_growth(u64::from(self.per_round));
             self.allow(more + u64::from(span));
         }
@@ -214,16 +294,15 @@ impl ReceiveWindow {
         2 * bytes + low
     }
 
-    /// Allows `wanted` bytes, up to the limit. A window that is allowed stays allowed.
+    /// Makes the buffer hold a window of `wanted` bytes, up to the limit. A window that is allowed stays allowed
+    /// (`tcp_rcvbuf_grow`).
     fn allow(&mut self, wanted: u64) {
-        self.allowed = self.allowed.max(wanted.min(u64::from(self.most)) as u32);
-    }
-
-    /// Returns the bytes of the window that `held` bytes take up, out of order or unread. A segment there joins its
-    /// neighbours and takes little more of the buffer than its payload.
-    #[cold]
-    pub(crate) fn room_of_held(&self, held: u32) -> u32 {
-        (u64::from(held) * u64::from(self.share) / u64::from(WHOLE)) as u32
+        let buffer = wanted * u64::from(WHOLE) / u64::from(self.share);
+        let buffer = buffer.min(u64::from(self.most)) as u32;
+        if buffer > self.buffer {
+            self.buffer = buffer;
+            self.allowed = self.space(0);
+        }
     }
 
     /// Takes the timestamp echo `tsecr` of a full segment. The first segment with this `tsecr` gives an RTT sample.
@@ -233,7 +312,7 @@ impl ReceiveWindow {
         // No branch (branch prediction): a burst echoes one or two timestamps, and where the second begins is not
         // predictable.
         let is_new = (tsecr != self.last_tsecr) & (tsecr != 0);
-        let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1_000_000;
+        let sample = u64::from(now.wrapping_sub(tsecr).clamp(1, 1 << 20)) * 1000;
         let falls_at_once = self.stack.era().receiver.rcv_rtt_latches_low & (8 * sample < self.rtt_x8);
         let smoothed = self.rtt_x8 - self.rtt_x8 / 8 + sample;
         let rtt_x8 = select((self.rtt_x8 == 0) | falls_at_once, 8 * sample, smoothed);
@@ -243,27 +322,30 @@ impl ReceiveWindow {
 
     /// Returns the smoothed round-trip time by timestamps, or zero before the first sample.
     pub(crate) fn rtt(&self) -> Duration {
-        Duration::from_nanos(self.rtt_x8 / 8)
+        Duration::from_micros(self.rtt_x8 / 8)
     }
 
-    /// Takes note that the application has read `taken` bytes in total.
+    /// Takes note that the application has read `taken` bytes in total, and what waits then.
     #[inline]
-    pub(crate) fn on_read(&mut self, now: Instant, taken: u64) {
-        if self.rtt_x8 > 0 && now.since(self.round_start).as_nanos() >= self.rtt_x8 / 8 {
-            self.end_round(now, taken);
+    pub(crate) fn on_read(&mut self, now: Instant, taken: u64, waits: Waits) {
+        let micros = |at: Instant| at.as_nanos() / 1000;
+        if self.rtt_x8 > 0 && micros(now) - micros(self.round_start) >= self.rtt_x8 / 8 {
+            self.end_round(now, taken, waits);
         }
     }
 
-    fn end_round(&mut self, now: Instant, taken: u64) {
-        let bytes = taken - self.round_taken;
+    fn end_round(&mut self, now: Instant, taken: u64, waits: Waits) {
+        let by = self.stack.era().receiver.rcv_space_adjust;
+        let behind = if by >= RcvSpaceAdjust::MeasuredShare { waits.unread } else { 0 };
+        let bytes = u64::from((taken as u32).wrapping_sub(self.round_taken).saturating_sub(behind));
         self.round_start = now;
-        self.round_taken = taken;
+        self.round_taken = taken as u32;
         if bytes <= u64::from(self.per_round) {
             return;
         }
         let mut wanted = 2 * bytes;
         let before = u64::from(self.per_round);
-        match self.stack.era().receiver.rcv_space_adjust {
+        match by {
             RcvSpaceAdjust::Doubles => {}
             RcvSpaceAdjust::BySteps => {
                 wanted += 16 * u64::from(self.mss);
@@ -278,8 +360,9 @@ impl ReceiveWindow {
                 if self.rtt() >= LOW_RTT {
                     wanted += 2 * wanted * (bytes - before) / before;
                 }
+                wanted += u64::from(waits.span);
             }
-            by @ (RcvSpaceAdjust::ByGrowth | RcvSpaceAdjust::MeasuredShare) => {
+            RcvSpaceAdjust::ByGrowth | RcvSpaceAdjust::MeasuredShare => {
                 wanted += 16 * u64::from(self.mss);
                 // Linux adds twice the growth: a sender that doubled will double again before the ACK of this segment
                 // reaches it.

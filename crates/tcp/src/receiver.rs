@@ -3,14 +3,17 @@
 //! The steady state, data in order, takes a few branches at the top of [`Receiver::on_data`]. Everything else about the
 //! order of data is in `reassembly`.
 
+mod pile;
 mod reassembly;
 
+use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
 use crate::ecn::Echo;
-use crate::receive_window::{OPTIONS, ReceiveWindow};
+use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use core::mem::offset_of;
 use goodqueue_units::processor::{prefetch, select};
@@ -19,11 +22,13 @@ use goodqueue_units::{Duration, Ecn, Instant};
 /// The least time between two answers to segments that carry nothing and lie outside the window (Linux's
 /// `tcp_invalid_ratelimit`).
 const ANSWER_INTERVAL: Duration = Duration::from_millis(500);
-/// Segments that Linux joins to the packet before them (17 fragments).
-const JOINED: u32 = 16;
+/// By how many ms a segment may be older than the last one in order (Linux's `TCP_PAWS_WINDOW`).
+const REPLAY_WINDOW: i32 = 1;
+/// SACK blocks that are remembered (Linux's `TCP_NUM_SACKS`). With timestamps an ACK has room for three.
+const SACKS: usize = 4;
 
 #[derive(Clone, Debug)]
-#[repr(C)] // see `Connection`
+#[repr(C, align(64))] // see `Connection`
 pub(crate) struct Receiver {
     /// The next byte in order.
     nxt: SeqNumber,
@@ -53,16 +58,23 @@ pub(crate) struct Receiver {
     /// The sequence number of the FIN, once it was seen.
     fin: Option<SeqNumber>,
     // The fields from here on are used only while something is missing.
-    /// All out-of-order ranges: ascending, disjoint, not adjacent.
-    ranges: VecDeque<SackBlock>,
-    /// The out-of-order ranges that changed last, the most recent first (RFC 2018, section 4).
-    sack: [SackBlock; 3],
+    /// All out-of-order ranges, and the memory of each: ascending, disjoint, not adjacent.
+    ranges: VecDeque<(SackBlock, Pile)>,
+    /// The memory of what the application has not read.
+    unread_pile: Pile,
+    /// The first byte of data.
+    first: SeqNumber,
+    /// The out-of-order ranges that changed last, as far as they are remembered, the most recent first (RFC 2018,
+    /// section 4). When one that an ACK has room for is gone, the fourth is told again.
+    sack: [SackBlock; SACKS],
+    /// The blocks of the next ACK, if it must leave without the segment that has just come.
+    before: Option<Box<(u8, [SackBlock; 3])>>,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
 
 #[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
-const _: () = assert!(Receiver::HOT_BYTES_OF_SENDER == 100 && Receiver::HOT_BYTES == 184);
+const _: () = assert!(Receiver::HOT_BYTES_OF_SENDER == 108 && Receiver::HOT_BYTES == 192);
 
 impl Receiver {
     /// Where the part ends that each segment touches on a side that receives.
@@ -88,10 +100,13 @@ impl Receiver {
             echo: Echo::OFF,
             duplicate: None,
             sack_len: 0,
-            sack: [SackBlock::default(); 3],
+            sack: [SackBlock::default(); SACKS],
+            before: None,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
+            unread_pile: Pile::default(),
+            first: SeqNumber(0),
         }
     }
 
@@ -103,6 +118,7 @@ impl Receiver {
     /// Takes note that the handshake is over.
     pub(crate) fn established(&mut self, now: Instant) {
         self.window.established(now);
+        self.delack.established(now);
     }
 
     /// Takes the peer's SYN: data begins at `first`.
@@ -110,6 +126,7 @@ impl Receiver {
         self.window.open(now, first);
         self.told = None;
         self.nxt = first;
+        self.first = first;
         self.last_ack = first;
         self.ts_recent = tsval;
         self.echo = echo;
@@ -142,8 +159,8 @@ impl Receiver {
     /// Returns whether the segment is older than the last one in order, from before the sequence numbers wrapped (RFC
     /// 7323, section 5.3: PAWS). A timestamp of 0 means that the segment has none.
     #[inline]
-    fn is_outdated(&self, segment: &Segment) -> bool {
-        segment.tsval.wrapping_sub(self.ts_recent) >= 1 << 31 && segment.tsval != 0
+    pub(crate) fn is_outdated(&self, segment: &Segment) -> bool {
+        self.ts_recent.wrapping_sub(segment.tsval) as i32 > REPLAY_WINDOW && segment.tsval != 0
     }
 
     #[inline]
@@ -183,9 +200,6 @@ impl Receiver {
             return self.on_next(now, segment, rtt);
         }
         self.hear(now, segment);
-        if self.is_outdated(segment) {
-            return self.refuse_outdated(segment);
-        }
         self.on_unusual_data(now, segment, rtt, closed)
     }
 
@@ -209,9 +223,14 @@ impl Receiver {
     pub(crate) fn on_next(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
-        self.take(now, segment, len, rtt);
+        self.take(now, segment, len, None, rtt);
         self.nxt += len;
-        self.answer(now, rtt);
+        if self.window.is_near_limit() {
+            self.answer_before_reading(now, segment.payload_len, rtt);
+        } else {
+            self.answer(now, self.unacked, rtt);
+        }
+        self.window.on_read(now, self.delivered, Waits::default());
         len
     }
 
@@ -235,7 +254,7 @@ impl Receiver {
     #[inline]
     pub(crate) fn prefetch_held(&self) {
         if self.held > 0
-            && let Some(range) = self.ranges.front()
+            && let Some((range, _)) = self.ranges.front()
         {
             prefetch(range);
         }
@@ -247,59 +266,103 @@ impl Receiver {
         self.has_gap() || self.paused || self.fin.is_some()
     }
 
-    /// Takes the next `bytes` in order. While the application does not read, the caller has counted them as unread: on
-    /// Linux a segment takes up its room before the window grows by it (`tcp_queue_rcv`).
+    /// Takes the next `bytes` in order. `memory` is what is in the buffer when the window may grow: the segment too, and
+    /// what it has just put in order (`tcp_queue_rcv`). `None`: nothing but the segment.
     #[inline]
-    fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, rtt: &RttEstimator) {
+    fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, memory: Option<u32>, rtt: &RttEstimator) {
         self.unacked += bytes;
         self.delivered += u64::from(bytes);
         let push = segment.flags.contains(Flags::PSH);
         let window = || self.window.left(self.nxt);
         self.delack.on_data(now, segment.part_len(), push, || rtt.rto(), window);
-        if self.window.grow(self.waiting(), segment.payload_len) {
+        if self.window.grow(memory, segment.payload_len) {
             self.delack.on_growth();
         }
-        if !self.paused {
-            self.window.on_read(now, self.delivered);
-        }
     }
 
-    /// Returns the bytes of the window that waiting data takes up.
+    /// Returns the memory of data that waits, out of order or for the application.
     #[inline]
-    fn waiting(&self) -> u32 {
-        let bytes = self.unread + self.held;
-        if bytes == 0 { 0 } else { self.window.room_of_held(bytes) }
+    fn memory(&self) -> u32 {
+        if self.unread + self.held == 0 { 0 } else { self.memory_of_piles() }
     }
 
+    #[cold]
+    fn memory_of_piles(&self) -> u32 {
+        self.unread_pile.memory() + self.ranges.iter().map(|(_, pile)| pile.memory()).sum::<u32>()
+    }
+
+    /// Decides the answer to a segment. An ACK of `unacked` bytes may leave before the application reads them. Returns
+    /// whether it does.
     #[inline]
-    fn answer(&mut self, now: Instant, rtt: &RttEstimator) {
+    fn answer(&mut self, now: Instant, unacked: u32, rtt: &RttEstimator) -> bool {
         let arrived = Arrived {
-            unacked: if self.paused { self.unacked_at_once() } else { self.unacked },
+            unacked,
             nxt: self.nxt,
             gap: self.has_gap(),
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, || rtt.srtt());
+        self.delack.on_taken(now, arrived, || rtt.srtt())
     }
 
-    /// Returns the bytes of which an ACK may leave at once although they are unread: none while the window shrinks,
-    /// because the application's reading acknowledges them then (`__tcp_ack_snd_check`).
+    /// Does the same where the segment of `len` bytes, which still takes up room, may make the window smaller. Then the
+    /// ACK of more than a segment leaves when the application has read (`__tcp_ack_snd_check`, `tcp_cleanup_rbuf`).
+    fn answer_before_reading(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
+        let memory = self.window.packet_memory() + u32::from(len);
+        let shrinks = self.window.shrinks(self.last_ack, memory);
+        if self.answer(now, if shrinks { 0 } else { self.unacked }, rtt) {
+            self.told = Some(self.window.offer(self.nxt, memory));
+        } else if shrinks {
+            self.delack.on_read(self.unacked, false);
+        }
+    }
+
+    /// Returns the bytes of which an ACK may leave at once: while the application does not read and the window shrinks,
+    /// none, because its reading acknowledges them then.
     #[cold]
     fn unacked_at_once(&self) -> u32 {
-        if self.window.shrinks(self.last_ack, self.waiting()) { 0 } else { self.unacked }
+        if self.paused && self.window.shrinks(self.last_ack, self.memory()) { 0 } else { self.unacked }
     }
 
-    /// Takes a segment without data. A segment that the peer should not have sent is answered, such as a probe of a
-    /// closed window (RFC 9293, 3.10.7.4).
+    /// Takes a segment without data.
     #[inline]
-    pub(crate) fn on_bare(&mut self, now: Instant, segment: &Segment) {
+    pub(crate) fn on_bare(&mut self, segment: &Segment) {
         if segment.ecn == Ecn::Ce && self.echo.on_marked_ack().now {
             self.delack.demand();
         }
-        if segment.seq < self.last_ack && now >= self.answers_from {
+    }
+
+    /// Answers a segment that carries nothing and should not have come, such as a probe of a closed window (RFC 9293,
+    /// 3.10.7.4), but not too often.
+    #[cold]
+    fn answer_bare(&mut self, now: Instant) {
+        if now >= self.answers_from {
             self.answers_from = now + ANSWER_INTERVAL;
             self.delack.demand();
+        }
+    }
+
+    /// Returns whether a bare ACK has the sequence number of the next data, and is less than `span` older than the last
+    /// segment in order.
+    pub(crate) fn is_nearly_next(&self, segment: &Segment, span: Duration) -> bool {
+        let ms = self.ts_recent.wrapping_sub(segment.tsval);
+        segment.seq_len() == 0 && segment.seq == self.nxt && Duration::from_millis(ms.into()) <= span
+    }
+
+    /// Returns whether `segment` ends before the last ACK number sent: it brings nothing, and neither its timestamp nor
+    /// its ACK counts (RFC 9293, 3.10.7.4: it is not acceptable; Linux `tcp_sequence`).
+    #[inline]
+    pub(crate) fn is_of_old_data(&self, segment: &Segment) -> bool {
+        segment.seq + segment.seq_len() < self.last_ack
+    }
+
+    /// Refuses a segment that is not acceptable: nothing of it is taken, and it is answered (Linux `tcp_send_dupack`).
+    #[cold]
+    pub(crate) fn refuse(&mut self, now: Instant, segment: &Segment) {
+        if segment.seq_len() > 0 {
+            self.refuse_data(segment);
+        } else {
+            self.answer_bare(now);
         }
     }
 
@@ -315,17 +378,24 @@ impl Receiver {
         self.paused = false;
     }
 
-    /// Takes note that the application reads all that waits. It reads packet by packet, and a round trip of the
-    /// window's tuning ends with the first packet. What it reads is acknowledged (`tcp_cleanup_rbuf`).
+    /// Takes note that the application reads all that waits. What it reads is acknowledged (`tcp_cleanup_rbuf`).
     pub(crate) fn read(&mut self, now: Instant) {
-        let first = self.unread.min((1 + JOINED) * u32::from(self.mss));
-        self.window.on_read(now, self.delivered - u64::from(self.unread - first));
+        let unread = core::mem::take(&mut self.unread_pile);
+        self.on_first_read(now, &unread);
         self.unread = 0;
         self.told = None;
         self.delack.on_read(self.unacked, self.has_gap());
-        if self.window.is_news(self.nxt, self.waiting()) {
+        if self.window.is_news(self.nxt, self.memory()) {
             self.delack.demand();
         }
+    }
+
+    /// Takes note that the application reads the first packet of `pile`, the last data in order. It reads packet by
+    /// packet, and a round trip of the window's tuning ends with the first one.
+    fn on_first_read(&mut self, now: Instant, pile: &Pile) {
+        let unread = pile.behind_first();
+        let span = self.ranges.back().map_or(0, |(last, _)| last.end.since(self.nxt));
+        self.window.on_read(now, self.delivered - u64::from(unread), Waits { unread, span });
     }
 
     #[cold]
@@ -430,8 +500,12 @@ impl Receiver {
     /// Returns the window field to send, and keeps it until more arrives.
     #[inline]
     fn tell_window(&mut self) -> u16 {
-        let window = self.window.offer(self.nxt, self.waiting());
+        let memory = self.memory();
+        let window = self.window.offer(self.nxt, memory);
         self.told = Some(window);
+        if memory > 0 && self.window.is_tight(memory) {
+            self.delack.on_tight();
+        }
         window
     }
 }

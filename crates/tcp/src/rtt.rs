@@ -3,15 +3,15 @@
 //! Linux differs from RFC 6298 in two ways, and both matter at a short RTT. The floor of 200 ms applies to the
 //! *variance* term: RTO = SRTT + max(4 RTTVAR, 200 ms), not max(SRTT + 4 RTTVAR, 1 s). The variance term follows the
 //! largest deviation of a round trip at once, but decays only once per round trip: samples come with every ACK, and the
-//! RFC's gains are meant for one sample per round trip.
+//! RFC's gains are meant for one sample per round trip. All is in whole microseconds, and RTO in ticks of the clock.
 
-use crate::SeqNumber;
+use crate::{SeqNumber, wheel};
 use goodqueue_units::{Duration, processor::select};
 
-/// Floor of the variance term, in nanoseconds.
-const VARIANCE_FLOOR: u64 = 200_000_000;
-/// RFC 6298, 2.3: the clock's granularity G, in nanoseconds: that of the timestamps.
-const GRANULARITY: u64 = 1_000_000;
+/// Floor of the variance term, in µs.
+const VARIANCE_FLOOR: u64 = 200_000;
+/// RFC 6298, 2.3: the clock's granularity G, in µs: that of the timestamps.
+const GRANULARITY: u64 = 1000;
 /// RFC 6298, 2.1.
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// RFC 6298, 5.7.
@@ -22,28 +22,30 @@ const MAX_RTO: Duration = Duration::from_secs(120);
 /// The smoothed round-trip time of one connection and its RTO.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
-    /// 8 SRTT in nanoseconds. 0 before the first sample.
+    /// 8 SRTT in µs. 0 before the first sample.
     srtt_x8: u64,
-    /// 4 × the smoothed deviation, in nanoseconds.
+    /// 4 × the smoothed deviation, in µs.
     deviation_x4: u64,
     /// The largest `deviation_x4` of this round trip, at least the floor.
     deviation_max: u64,
-    /// 4 RTTVAR in nanoseconds: the variance term.
+    /// 4 RTTVAR in µs: the variance term.
     variance: u64,
     /// The round trip ends when a byte after this one is acknowledged.
     round_end: SeqNumber,
-    /// RTO without backoff.
+    /// RTO without backoff, and not rounded to ticks.
     base_rto: Duration,
     /// The least RTO (RFC 6298, 2.4). Zero for Linux's floor.
     rto_min: Duration,
-    backoff: u32,
+    backoff: u8,
+    /// The length of a tick in ms. Zero: the clock is exact.
+    tick_ms: u8,
     min: Duration,
     latest: Duration,
 }
 
 impl RttEstimator {
-    /// Builds an estimator. `rto_min` is the least RTO, or zero for Linux's rule.
-    pub(crate) const fn new(rto_min: Duration) -> Self {
+    /// Builds an estimator. `rto_min` is the least RTO, or zero for Linux's rule. `tick` is in whole milliseconds.
+    pub(crate) const fn new(rto_min: Duration, tick: Duration) -> Self {
         Self {
             srtt_x8: 0,
             deviation_x4: 0,
@@ -53,6 +55,7 @@ impl RttEstimator {
             base_rto: INITIAL_RTO,
             rto_min,
             backoff: 0,
+            tick_ms: (tick.as_nanos() / 1_000_000) as u8,
             min: Duration::MAX,
             latest: Duration::ZERO,
         }
@@ -70,7 +73,7 @@ impl RttEstimator {
         if path < self.min {
             self.min = path;
         }
-        let rtt = smoothed.as_nanos().max(1);
+        let rtt = (smoothed.as_nanos() / 1000).max(1);
         if self.rto_min != Duration::ZERO {
             return self.sample_by_rfc(rtt);
         }
@@ -91,7 +94,7 @@ impl RttEstimator {
                 self.deviation_max = VARIANCE_FLOOR;
             }
         }
-        let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance);
+        let rto = Duration::from_micros(self.srtt_x8 / 8 + self.variance);
         self.base_rto = if rto < MAX_RTO { rto } else { MAX_RTO };
     }
 
@@ -106,7 +109,7 @@ impl RttEstimator {
             self.srtt_x8 = self.srtt_x8 - self.srtt_x8 / 8 + rtt;
         }
         self.deviation_x4 = self.variance;
-        let rto = Duration::from_nanos(self.srtt_x8 / 8 + self.variance.max(GRANULARITY));
+        let rto = Duration::from_micros(self.srtt_x8 / 8 + self.variance.max(GRANULARITY));
         self.base_rto = rto.max(self.rto_min).min(MAX_RTO);
     }
 
@@ -146,22 +149,31 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
+    /// Returns RTO in whole ticks (`icsk_rto`).
     #[inline]
     pub(crate) fn rto(&self) -> Duration {
-        if self.backoff == 0 {
-            return self.base_rto;
-        }
-        let rto = self.base_rto * (1 << self.backoff);
-        if rto < MAX_RTO { rto } else { MAX_RTO }
+        let base = wheel::ceil(Duration::from_millis(self.tick_ms.into()), self.base_rto);
+        (base * (1 << self.backoff)).min(MAX_RTO)
+    }
+
+    /// Returns a time for a timer that fires after [`rto`](Self::rto): a timer rounds up to ticks itself.
+    #[inline]
+    pub(crate) fn timeout(&self) -> Duration {
+        if self.backoff == 0 { self.base_rto } else { self.rto() }
     }
 
     pub(crate) fn srtt(&self) -> Option<Duration> {
-        (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 / 8))
+        (self.srtt_x8 != 0).then(|| Duration::from_micros(self.srtt_x8 / 8))
+    }
+
+    /// Returns twice the smoothed round-trip time.
+    pub(crate) fn two_srtt(&self) -> Option<Duration> {
+        (self.srtt_x8 != 0).then(|| Duration::from_micros(self.srtt_x8 / 4))
     }
 
     /// Returns the smoothed deviation, which Linux shows as `rttvar`. The RTO's variance term has a floor besides.
     pub(crate) fn rttvar(&self) -> Duration {
-        Duration::from_nanos(self.deviation_x4 / 4)
+        Duration::from_micros(self.deviation_x4 / 4)
     }
 
     /// Returns the smallest path RTT so far, or [`Duration::MAX`].
@@ -189,11 +201,11 @@ mod tests {
 
     #[test]
     fn the_first_sample_sets_srtt_and_half_of_it_as_variance() {
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         assert_eq!(e.rto(), Duration::from_secs(1)); // RFC 6298, 2.1
         sample(&mut e, ms(50), 1);
         assert_eq!((e.srtt(), e.rto()), (Some(ms(50)), ms(250))); // 4·25 = 100 ms is below the floor
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         sample(&mut e, ms(300), 1);
         assert_eq!(e.rto(), ms(900)); // 300 + 4·150
     }
@@ -202,7 +214,7 @@ mod tests {
     /// 152.5.
     #[test]
     fn later_samples_follow_the_gains_of_an_eighth_and_a_quarter() {
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         sample(&mut e, ms(300), 1);
         e.sample(ms(460), ms(460), SeqNumber(2), SeqNumber(200));
         assert_eq!(e.srtt(), Some(ms(320)));
@@ -212,7 +224,7 @@ mod tests {
     /// SRTT 300, deviation 150. R = 60: error −240, 240 − 150 = 90, and an eighth of a quarter of that: 600 + 11.25.
     #[test]
     fn a_falling_rtt_hardly_raises_the_deviation() {
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         sample(&mut e, ms(300), 1);
         e.sample(ms(60), ms(60), SeqNumber(2), SeqNumber(200));
         assert_eq!(e.rto(), ms(270) + Duration::from_micros(611_250));
@@ -222,7 +234,7 @@ mod tests {
     /// 270.
     #[test]
     fn the_rfc_weighs_a_falling_rtt_like_a_rising_one_and_waits_a_second_at_least() {
-        let mut e = RttEstimator::new(Duration::from_secs(1));
+        let mut e = RttEstimator::new(Duration::from_secs(1), Duration::ZERO);
         sample(&mut e, ms(300), 1);
         assert_eq!(e.rto(), ms(1000), "900 ms would be less than 2.4 allows");
         sample(&mut e, ms(60), 2);
@@ -233,7 +245,7 @@ mod tests {
 
     #[test]
     fn the_variance_decays_by_a_quarter_once_a_round_and_never_below_200_ms() {
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         sample(&mut e, ms(300), 1); // variance 600, round ends at 101
         for _ in 0..10 {
             e.sample(ms(300), ms(300), SeqNumber(50), SeqNumber(150));
@@ -249,7 +261,7 @@ mod tests {
 
     #[test]
     fn backoff_doubles_up_to_two_minutes_and_ends_with_a_sample() {
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         sample(&mut e, ms(50), 1);
         e.back_off();
         assert_eq!(e.rto(), ms(500));
@@ -263,7 +275,7 @@ mod tests {
 
     #[test]
     fn the_minimum_and_latest_are_of_the_path_without_the_delayed_ack() {
-        let mut e = RttEstimator::new(Duration::ZERO);
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         assert_eq!((e.srtt(), e.latest()), (None, None));
         e.sample(ms(90), ms(50), SeqNumber(1), SeqNumber(2));
         e.sample(ms(90), ms(70), SeqNumber(1), SeqNumber(2));

@@ -16,7 +16,9 @@ use alloc::vec::Vec;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
 pub(crate) use loss::Found;
-use record::{AMBIGUOUS, FIN, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED};
+use record::{
+    AMBIGUOUS, FIN, FIRST, LOST, PUSH, RESENT, Record, Resent, SACKED, SendOrder, TOUCHED, UNLISTED,
+};
 pub(crate) use record::{Chunk, Delivery, Resend};
 
 const FIRST_CAPACITY: usize = 16;
@@ -31,7 +33,13 @@ pub(crate) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     resent_out: u32,
+    /// Packets for segmentation offload that hold these segments.
+    packets: u32,
     mss: u32,
+    /// A segment was delivered since RACK last looked for losses (Linux `rack.advanced`).
+    advanced: bool,
+    /// A DSACK came, and no segment was delivered since (Linux `rack.dsack_seen`).
+    dsack_seen: bool,
     /// The delivery-rate estimator, if the configuration or the congestion control asks for it.
     rate: Option<Box<RateEstimator>>,
     /// Records of segments `head..tail`, each at its number modulo the length, a power of two.
@@ -69,7 +77,10 @@ impl Scoreboard {
             sacked_out: 0,
             lost_out: 0,
             resent_out: 0,
+            packets: 0,
             mss: u32::from(mss),
+            advanced: false,
+            dsack_seen: false,
             scan: 0,
             next_lost: 0,
             newest_delivered: SendOrder { sent_at: Instant::ZERO, end: una, resent: false },
@@ -133,6 +144,27 @@ impl Scoreboard {
         (self.tail - self.head) as u32
     }
 
+    /// Returns how many packets for segmentation offload hold the segments in flight.
+    pub(crate) fn packets(&self) -> u32 {
+        self.packets
+    }
+
+    /// Begins a packet at segment `number`, if it is in flight and is amid one.
+    fn begin_packet(&mut self, number: u64) {
+        if number < self.tail && !self.at(number).has(FIRST) {
+            self.at_mut(number).flags |= FIRST;
+            self.packets += 1;
+        }
+    }
+
+    /// Joins the packet that begins at segment `number`, if one does, to the one before it.
+    fn join_packet(&mut self, number: u64) {
+        if self.at(number).has(FIRST) {
+            self.at_mut(number).flags &= !FIRST;
+            self.packets -= 1;
+        }
+    }
+
     #[inline]
     pub(crate) fn sacked_out(&self) -> u32 {
         self.sacked_out
@@ -143,10 +175,16 @@ impl Scoreboard {
         self.lost_out
     }
 
-    /// Returns whether nothing is SACKed or lost, and the delivery rate is not estimated.
+    /// Returns whether nothing is SACKed or lost, no DSACK is to be taken up, and the delivery rate is not estimated.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        self.sacked_out | self.lost_out | self.resent_out == 0 && self.rate.is_none()
+        self.sacked_out | self.lost_out | self.resent_out == 0 && !self.dsack_seen && self.rate.is_none()
+    }
+
+    /// Returns the end of the highest SACKed segment, or SND.UNA if none is SACKed (Linux `tcp_highest_sack_seq`).
+    pub(crate) fn sacked_until(&self) -> SeqNumber {
+        let highest = if self.sacked_out > 0 { self.find(self.highest_sacked) } else { self.tail };
+        if highest < self.tail { self.at(highest).end } else { self.una }
     }
 
     /// Returns RFC 6675's pipe, in segments.
@@ -171,15 +209,18 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them.
+    /// Records a segment of `len` new bytes that leaves now, with FIN or PSH if `ends` has them. `is_first`: it begins
+    /// a packet.
     #[inline]
-    pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags) -> Chunk {
+    pub(crate) fn send(&mut self, now: Instant, len: u16, ends: Flags, is_first: bool) -> Chunk {
         if self.packets_out() as usize == self.ring.len() {
             self.grow();
         }
         let seq = self.nxt;
         self.nxt += u32::from(len);
         let flags = if ends == Flags::NONE { 0 } else { self.note_end(ends) };
+        let flags = flags | if is_first { FIRST } else { 0 };
+        self.packets += u32::from(is_first);
         let record = Record { sent_at: now, end: self.nxt, len, flags };
         *self.at_mut(self.tail) = record;
         self.tail += 1;
@@ -224,8 +265,10 @@ impl Scoreboard {
         self.lost_out != self.resent_out
     }
 
-    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost.
-    pub(crate) fn resend(&mut self, now: Instant) -> Option<Resend> {
+    /// Records that the first lost segment leaves again now. Returns `None` if no segment is lost. It leaves the rest
+    /// of its packet behind, unless that is lost too, the packet has fewer than `most` segments, and `together` says
+    /// that more may leave now.
+    pub(crate) fn resend(&mut self, now: Instant, together: bool, most: u32) -> Option<Resend> {
         if !self.has_lost() {
             return None;
         }
@@ -239,14 +282,34 @@ impl Scoreboard {
         }
         let record = self.at_mut(number);
         let is_again = record.has(AMBIGUOUS);
-        record.flags |= RESENT | AMBIGUOUS;
+        record.flags = record.flags & !UNLISTED | RESENT | AMBIGUOUS;
         record.sent_at = now;
         let chunk = record.chunk();
         self.resent_out += 1;
+        if !self.is_with_last_resent(number, now) {
+            self.begin_packet(number);
+        }
+        let together = together && self.place_in_packet(number) + 1 < u64::from(most);
+        if !together || number + 1 == self.tail || self.at(number + 1).flags & (LOST | RESENT) != LOST {
+            self.begin_packet(number + 1);
+        }
         self.resent.push_back(Resent { number, sent_at: now, next_new: self.tail });
         self.next_lost = number + 1;
         self.rate_resent(now, number);
-        Some(Resend { chunk, is_first: number == self.head, is_again })
+        let is_last = number + 1 == self.tail || self.at(number + 1).has(FIRST);
+        let ends_packet = is_last && !self.at(number).has(FIRST);
+        Some(Resend { chunk, is_first: number == self.head, is_again, ends_packet })
+    }
+
+    /// Returns how many segments of its packet are before segment `number`.
+    fn place_in_packet(&self, number: u64) -> u64 {
+        let first = (self.head..=number).rev().find(|&number| self.at(number).has(FIRST));
+        number - first.unwrap_or(self.head)
+    }
+
+    /// Returns whether the segment before `number` left again at the same time.
+    fn is_with_last_resent(&self, number: u64, now: Instant) -> bool {
+        number > self.head && self.at(number - 1).has(RESENT) && self.at(number - 1).sent_at == now
     }
 
     #[cold]
@@ -264,6 +327,7 @@ impl Scoreboard {
             record.start() == seq && !record.has(TOUCHED)
         };
         if is_last {
+            self.join_packet(self.tail - 1);
             (self.tail, self.nxt) = (self.tail - 1, seq);
             self.scan = self.scan.min(self.tail);
         }
@@ -291,7 +355,8 @@ impl Scoreboard {
         let contiguous = (self.head + 1..self.tail).all(|n| self.at(n - 1).end == self.at(n).start());
         let waiting_below = (self.head..self.next_lost.clamp(self.head, self.tail))
             .any(|n| self.at(n).flags & (LOST | RESENT) == LOST);
-        (count(SACKED), count(LOST), count(RESENT)) == (self.sacked_out, self.lost_out, self.resent_out)
+        (count(SACKED), count(LOST), count(RESENT), count(FIRST))
+            == (self.sacked_out, self.lost_out, self.resent_out, self.packets)
             && contiguous
             && !waiting_below
     }

@@ -135,6 +135,18 @@ pub struct SackBlock {
     pub end: SeqNumber,
 }
 
+impl SackBlock {
+    /// Returns whether no byte lies between `self` and `other`.
+    pub(crate) fn touches(self, other: Self) -> bool {
+        self.start <= other.end && other.start <= self.end
+    }
+
+    /// Returns all from the first byte of both to the last.
+    pub(crate) fn join(self, other: Self) -> Self {
+        Self { start: self.start.earlier(other.start), end: self.end.later(other.end) }
+    }
+}
+
 /// One TCP segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Segment {

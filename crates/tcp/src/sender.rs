@@ -21,6 +21,7 @@ use crate::pacing::Pace;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::usage::Usage;
+use crate::write_queue::{App, Unsent, WriteQueue};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
 use alloc::boxed::Box;
 use brakes::Brakes;
@@ -80,8 +81,6 @@ pub(crate) struct Sender {
     is_dormant: bool,
     /// New data waits for company until the next segment arrives, however often the sender is asked before that.
     held_back: bool,
-    /// The application has no end of data: `unsent` then is no number of bytes.
-    unlimited: bool,
     peer_shift: u8,
     stack: Stack,
     // From here on only of a side that sends, except for the beginning of the board.
@@ -93,10 +92,12 @@ pub(crate) struct Sender {
     recovery: Recovery,
     // From the end of `Recovery` on for each segment again.
     last_sent: Instant,
-    /// Bytes written and not yet sent.
-    unsent: u64,
+    /// Bytes in the socket that were not sent.
+    unsent: u32,
     mss: u16,
     offload: Offload,
+    /// What the application has written, and what the peer has not acknowledged of it.
+    queue: Box<WriteQueue>,
     segments_sent: u64,
     window: Window,
     usage: Usage,
@@ -109,13 +110,12 @@ pub(crate) struct Sender {
 
 #[cfg(target_pointer_width = "64")] // shorter pointers make another layout, as in WebAssembly
 const _: () = {
-    assert!(size_of::<Sender>() == 744, "a connection has 16 cache lines, and its receiver begins one");
     assert!(size_of::<Timer>() == 16 && size_of::<Recovery>() == 88);
     assert!(
         Sender::HOT_BYTES_OF_RECEIVER == 48,
         "with the connection's 8 bytes before it, a side that receives has one line"
     );
-    assert!(Sender::HOT[0].end == 152 && Sender::HOT[1].start == 384 && Sender::HOT[1].end == 656);
+    assert!(Sender::HOT[0].end == 160 && Sender::HOT[1].start == 392 && Sender::HOT[1].end == 696);
 };
 
 impl Sender {
@@ -129,6 +129,7 @@ impl Sender {
 
     /// Makes a sender whose first byte of data will be `first`.
     pub(crate) fn new(config: &Config, first: SeqNumber) -> Self {
+        let timers = &config.stack.era().timers;
         let is_model_based = config.is_model_based();
         let mut board = Scoreboard::new(first, config.mss.max(1));
         if config.delivery_rate || is_model_based {
@@ -141,13 +142,14 @@ impl Sender {
             recovery: Recovery::new(first),
             end: End::Open,
             feedback: Feedback::OFF,
-            offload: Offload::default(),
+            offload: Offload::new(first),
+            queue: Box::new(WriteQueue::new(config, first)),
             brakes: Brakes::new(config),
             mss: config.mss.max(1),
             peer_window: 0,
             peer_shift: 0,
             window_seq: SeqNumber(0),
-            rtt: RttEstimator::new(config.stack.era().timers.rto_min),
+            rtt: RttEstimator::new(timers.rto_min, timers.jiffy),
             held_back: false,
             is_dormant: false,
             timer: Timer::new(),
@@ -155,7 +157,6 @@ impl Sender {
             last_sent: Instant::ZERO,
             usage: Usage::new(first),
             unsent: 0,
-            unlimited: false,
             acked_bytes: 0,
             segments_sent: 0,
             stats: Stats::default(),
@@ -202,6 +203,7 @@ impl Sender {
             self.window.cwnd = 1; // RFC 5681, 3.1
         }
         self.peer_window = self.window_of(segment);
+        self.offload.widest = self.peer_window;
         self.window_seq = segment.seq;
         if self.peer_window > 0 {
             self.fit_segments(); // the receiver may have room for less than a segment; a closed window does not say so
@@ -216,24 +218,15 @@ impl Sender {
 
     /// Takes `bytes` more from the application. Does nothing after [`close`](Self::close).
     pub(crate) fn write(&mut self, bytes: u64) {
-        match self.buffer() {
-            None => self.take(bytes),
-            Some(buffer) => {
-                buffer.on_write(bytes);
-                self.fill_buffer();
-            }
-        }
+        self.queue.on_write(bytes);
+        self.wake_application();
     }
 
-    /// Takes `bytes` into the buffer.
-    fn take(&mut self, bytes: u64) {
-        self.check_app_limited();
+    /// Lets the application write when the sender is asked for segments next, unless it waits for room.
+    fn wake_application(&mut self) {
         (self.held_back, self.is_dormant) = (false, false);
-        if self.unsent == 0 {
-            self.offload.on_first_write();
-        }
-        if self.end == End::Open {
-            self.unsent = self.unsent.saturating_add(bytes);
+        if self.offload.app == App::Idle && self.queue.beyond() > 0 {
+            self.offload.app = App::Writes;
         }
     }
 
@@ -241,32 +234,43 @@ impl Sender {
     /// (draft-ietf-ccwg-bbr-06, 4.1.2.4).
     fn check_app_limited(&mut self) {
         let in_flight = self.board.in_flight();
-        let is_idle = self.unsent == 0 && !self.board.has_lost() && in_flight < self.window.cwnd;
+        let is_idle = self.unsent < self.mss.into() && !self.board.has_lost() && in_flight < self.window.cwnd;
         if let Some(rate) = self.board.rate_mut().filter(|_| is_idle) {
             rate.mark_app_limited(in_flight);
         }
     }
 
     pub(crate) fn write_unlimited(&mut self) {
-        self.write(u64::MAX);
-        self.unlimited = true;
+        self.queue.on_endless_write();
+        self.wake_application();
     }
 
+    /// Ends the stream with what was written. Of endless data, that is what was sent.
     pub(crate) fn close(&mut self) {
-        let rest = !self.unlimited;
-        if self.buffer().is_none_or(|buffer| buffer.on_close(rest)) {
+        if self.queue.is_endless() {
+            self.unsent = 0;
+            self.offload.head = Unsent::default();
+        } else {
+            // What was written and not asked for yet: FIN stands on it.
+            while self.offload.app == App::Writes && self.let_write() {}
+        }
+        if self.queue.on_close() {
             self.end_stream();
         }
     }
 
-    /// Ends the stream after the data that are in the buffer.
-    fn end_stream(&mut self) {
-        if self.end == End::Open {
+    /// Ends the stream after the data that are in the socket. Returns whether it was open.
+    fn end_stream(&mut self) -> bool {
+        let is_open = self.end == End::Open;
+        if is_open {
             (self.end, self.is_dormant, self.held_back) = (End::Closing, false, false);
-            if self.unlimited {
-                self.unsent = 0;
-            }
         }
+        is_open
+    }
+
+    /// Returns the bytes that are written and not sent, those included that wait for room in the buffer.
+    pub(crate) fn unsent_bytes(&self) -> u64 {
+        u64::from(self.unsent).saturating_add(self.queue.beyond())
     }
 
     #[inline]

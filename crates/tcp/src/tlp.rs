@@ -27,7 +27,7 @@ impl TailLossProbe {
             Self::Off => None,
             Self::Rfc8985 => {
                 let extra = if packets_out == 1 { ACK_DELAY } else { TICKS };
-                Some(srtt.map_or(FIRST, |srtt| srtt + srtt + extra))
+                Some(rtt.two_srtt().map_or(FIRST, |two| two + extra))
             }
             Self::Linux3_10 => srtt.map(|srtt| {
                 let least = if packets_out == 1 { srtt + srtt / 2 + ACK_DELAY } else { LEAST };
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn the_probe_waits_two_round_trips_and_for_a_delayed_ack_of_a_single_segment() {
-        let mut rtt = RttEstimator::new(Duration::ZERO);
+        let mut rtt = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         assert_eq!(TailLossProbe::Rfc8985.timeout(&rtt, 5), Some(ms(1000)));
         assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 5), None);
         rtt.sample(ms(100), ms(100), SeqNumber(1), SeqNumber(2));
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(200)));
         assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 1), Some(ms(350)));
         assert_eq!(TailLossProbe::Off.timeout(&rtt, 1), None);
-        let mut rtt = RttEstimator::new(Duration::ZERO);
+        let mut rtt = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         rtt.sample(ms(1), ms(1), SeqNumber(1), SeqNumber(2));
         assert_eq!(TailLossProbe::Linux3_10.timeout(&rtt, 2), Some(ms(10)));
     }

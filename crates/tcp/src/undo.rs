@@ -57,6 +57,10 @@ impl Undo {
         self.marker.is_some()
     }
 
+    pub(crate) fn marker(&self) -> Option<SeqNumber> {
+        self.marker
+    }
+
     /// Takes note that a segment was retransmitted at `timestamp`.
     pub(crate) fn on_resent(&mut self, timestamp: u32) {
         self.stamp.get_or_insert(timestamp);

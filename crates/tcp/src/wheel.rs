@@ -25,12 +25,32 @@ pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Insta
     Instant::from_nanos((slot << shift) * tick.as_nanos())
 }
 
-/// Returns the first tick from `deadline` on: when a timer of whole ticks fires, if the caller finds only now that
-/// nothing has postponed it. On Linux a timer that was set exactly at a tick is one tick later.
-pub(crate) fn first_tick(tick: Duration, deadline: Instant) -> Instant {
-    match deadline.as_nanos().checked_next_multiple_of(tick.as_nanos()) {
-        Some(at) => Instant::from_nanos(at),
-        None => deadline,
+/// Returns when a timer fires that is set at `now` for `span`, which is less than [`FINE`] ticks. A part of a tick does
+/// not count.
+#[inline]
+pub(crate) fn after(tick: Duration, now: Instant, span: Duration) -> Instant {
+    match now.as_nanos().checked_div(tick.as_nanos()) {
+        Some(jiffies) => {
+            Instant::from_nanos((jiffies + span.as_nanos() / tick.as_nanos() + 1) * tick.as_nanos())
+        }
+        None => now + span,
+    }
+}
+
+/// Returns the last tick, or `now` if there are none.
+#[inline]
+pub(crate) fn floor(tick: Duration, now: Instant) -> Instant {
+    match now.as_nanos().checked_rem(tick.as_nanos()) {
+        Some(over) => Instant::from_nanos(now.as_nanos() - over),
+        None => now,
+    }
+}
+
+/// Returns `span` rounded up to whole ticks, if there are any (`usecs_to_jiffies`).
+pub(crate) fn ceil(tick: Duration, span: Duration) -> Duration {
+    match (span.as_nanos() / 1000 * 1000).checked_next_multiple_of(tick.as_nanos()) {
+        Some(whole) => Duration::from_nanos(whole),
+        None => span,
     }
 }
 

@@ -27,11 +27,25 @@ impl Jitter {
         with_crowded(of_netem)
     }
 
-    /// Draws how far a delay is from the wire's own, in nanoseconds, for a jitter of `jitter`.
-    pub(crate) fn draw(self, jitter: Duration, random: &mut Stream) -> f64 {
+    /// Returns the table from which netem takes the delays, if there is one.
+    pub(crate) fn table(self) -> Vec<i16> {
         match self {
+            Self::Netem(distribution) => distribution.table(),
+            Self::Wifi(_) => Vec::new(),
+        }
+    }
+
+    /// Draws how far a delay is from the wire's own, in nanoseconds, for a jitter of `jitter`. `table` is that of
+    /// [`Self::table`]. With the same random numbers Linux's netem draws the same delays: it has no jitter above 2.1 s.
+    pub(crate) fn draw(self, table: &[i16], jitter: Duration, random: &mut Stream) -> i64 {
+        let most = i32::MAX as u64;
+        let drawn = match self {
+            Self::Netem(distribution) if jitter.as_nanos() <= most => {
+                return distribution.deviation(table, jitter.as_nanos() as i64, random.next_u32());
+            }
             Self::Netem(distribution) => distribution.draw(random) * jitter.as_nanos() as f64,
             Self::Wifi(crowded) => 1e6 * crowded.draw_ms(jitter.as_millis_f64(), random),
-        }
+        };
+        libm::round(drawn) as i64
     }
 }

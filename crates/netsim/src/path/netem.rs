@@ -79,6 +79,8 @@ pub(crate) struct Accepted {
 /// A wire in one direction.
 pub(crate) struct Wire<P> {
     params: WireParams,
+    /// The table of `params.distribution`.
+    table: Vec<i16>,
     random: Stream,
     losses: Losses,
     duplicate: Dice,
@@ -99,6 +101,7 @@ impl<P: Copy> Wire<P> {
         let reorder = Dice::new(params.reorder, &mut random);
         Self {
             params,
+            table: params.distribution.table(),
             random,
             losses,
             duplicate,
@@ -151,8 +154,8 @@ impl<P: Copy> Wire<P> {
         self.in_turn = self.in_turn.saturating_add(1);
         let mut delay = self.params.delay.as_nanos();
         if self.params.jitter > Duration::ZERO {
-            let off = self.params.distribution.draw(self.params.jitter, &mut self.random);
-            delay = delay.saturating_add_signed(libm::round(off) as i64);
+            let off = self.params.distribution.draw(&self.table, self.params.jitter, &mut self.random);
+            delay = delay.saturating_add_signed(off);
         }
         let own = now + Duration::from_nanos(delay);
         self.latest = if self.params.may_reorder { own } else { own.max(self.latest) };

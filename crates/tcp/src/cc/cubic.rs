@@ -7,13 +7,13 @@
 //! - The window grows by at most one segment per two segments delivered. This is the RFC's limit of 1.5× per round trip
 //!   (4.2).
 //!
-//! All values are integers: time in 1/1024 s, windows in segments.
+//! All values are integers: windows in segments, and time in 1/1024 s, of whole ticks of Linux's clock (`wheel`).
 
 use super::hystart::HyStart;
 use super::hystart_plus_plus::HyStartPlusPlus;
 use super::line::{ABE, HYSTART_PLUS_PLUS, NO_HYSTART};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
-use crate::{Config, CongestionState, Stack, Window};
+use crate::{Config, CongestionState, Stack, Window, wheel};
 use alloc::boxed::Box;
 use core::mem::offset_of;
 use goodqueue_units::{Duration, Instant, processor::select};
@@ -32,8 +32,14 @@ const CUBE_BITS: u32 = 40;
 const FRIENDLY_EIGHTHS: u32 = (8 * (SCALE + BETA) / 3 / (SCALE - BETA)) as u32;
 /// The least time between two computations of the formula while the window is unchanged.
 const SAME_WINDOW_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
-/// The least time between two computations of the formula in any case.
-const INTERVAL: Duration = Duration::from_millis(1);
+/// The ticks of a stack whose timers are exact.
+const FINEST: Duration = Duration::from_millis(1);
+/// How far Linux's first guess of a cube root, in 1/64, is above the whole part of 64 times the cube root of 8 to 63. Each
+/// was found by hand (`cubic_root`). One step of Newton's method follows, so K depends on the guess by up to 1 %.
+const GUESS: [u8; 56] = [
+    5, 6, 7, 6, 7, 7, 7, 9, 6, 7, 7, 8, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8, 9, 8, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9, 9, 8, 9, 8, 8,
+    9, 9, 8, 9, 9, 9, 9, 9, 9, 10, 9, 9, 9, 10, 10, 9, 10,
+];
 /// The time after a loss during which RTT samples are ignored: they show the full queue and not the path.
 const DISTRUST: Duration = Duration::from_secs(1);
 /// Segments per ACK, in sixteenths: the value before the first measurement.
@@ -95,7 +101,7 @@ impl CongestionControl for Cubic {
     #[inline]
     fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
-        let is_trusted = self.epoch.is_none_or(|epoch| ack.now.since(epoch) >= DISTRUST);
+        let is_trusted = self.epoch.is_none_or(|epoch| self.tick(ack.now).since(epoch) >= DISTRUST);
         let is_least = (self.delay_min == Duration::ZERO) | (rtt < self.delay_min);
         // No branch (branch prediction): some flows have just begun an epoch and some have not, which is not
         // predictable.
@@ -207,11 +213,12 @@ impl Cubic {
     #[inline]
     fn update(&mut self, now: Instant, cwnd: u32, counted: u32) {
         self.acked += counted;
+        let now = self.tick(now);
         let since_update = now.since(self.last_update);
         if cwnd == self.last_cwnd && since_update <= SAME_WINDOW_INTERVAL {
             return;
         }
-        if self.epoch.is_none() || since_update >= INTERVAL {
+        if self.epoch.is_none() || since_update > Duration::ZERO {
             self.last_cwnd = cwnd;
             self.last_update = now;
             self.update_cubic(now, cwnd, counted);
@@ -225,7 +232,7 @@ impl Cubic {
             Some(epoch) => epoch,
             None => self.begin_epoch(now, cwnd, counted),
         };
-        let t = ticks(now.since(epoch) + self.delay_min);
+        let t = ticks(now.since(epoch) + wheel::ceil(self.tick_length(), self.delay_min));
         // 128 s from the plateau is 840 000 segments from it: further out, the cube would not fit.
         let cube = t.abs_diff(self.k).min(128 << 10).pow(3);
         let delta = ((C * cube) >> CUBE_BITS) as u32;
@@ -243,9 +250,20 @@ impl Cubic {
         self.acked = counted;
         self.w_est = cwnd;
         let below = u64::from(self.w_max.saturating_sub(cwnd)).min(1 << 23);
-        self.k = cube_root((below << CUBE_BITS) / C);
+        self.k = root_by_guess((1 << CUBE_BITS) / C * below);
         self.origin = self.w_max.max(cwnd);
         now
+    }
+
+    /// Returns the last tick of the clock (`tcp_jiffies32`).
+    #[inline]
+    fn tick(&self, now: Instant) -> Instant {
+        wheel::floor(self.tick_length(), now)
+    }
+
+    #[inline]
+    fn tick_length(&self) -> Duration {
+        self.stack.era().timers.jiffy.max(FINEST)
     }
 
     /// Limits `cnt` so that the window is not smaller than Reno's with the same β (section 4.3).
@@ -266,6 +284,18 @@ impl Cubic {
 fn ticks(span: Duration) -> u64 {
     // 2^53 ns are 104 days; the product stays below 2^63.
     span.as_nanos().min(1 << 53) * SCALE / 1_000_000_000
+}
+
+/// Returns about the cube root, as Linux computes it: from the first digit in base 8, and one step of Newton's method.
+fn root_by_guess(x: u64) -> u64 {
+    let bits = u64::BITS - x.leading_zeros();
+    if bits < 7 {
+        return cube_root(x);
+    }
+    let digits = (bits * 84 / 256) - 1;
+    let first = x >> (3 * digits); // 8 to 63
+    let guess = (cube_root(first << 18) + u64::from(GUESS[first as usize - 8])) << digits >> 6;
+    (2 * guess + x / (guess * (guess - 1))) * 341 / 1024
 }
 
 /// Returns the integer cube root, rounded down. It finds one bit at a time, once per congestion.

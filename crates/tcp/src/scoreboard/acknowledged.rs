@@ -1,7 +1,7 @@
 //! What a cumulative ACK does to the scoreboard: it removes segments, and notes when the delivered ones were sent.
 
 use super::Scoreboard;
-use super::record::{AMBIGUOUS, Delivery, FIN, LOST, RESENT, Record, SACKED, TOUCHED};
+use super::record::{AMBIGUOUS, Delivery, FIN, FIRST, LOST, RESENT, Record, SACKED, TOUCHED};
 use crate::SeqNumber;
 use crate::segment::timestamp;
 use goodqueue_units::Instant;
@@ -17,12 +17,14 @@ impl Scoreboard {
     ) -> Option<(u32, Instant, Instant)> {
         let mut number = self.head;
         let first = self.at(number).sent_at;
+        let mut packets = 0;
         let last = loop {
             let record = self.at(number);
             number += 1;
             if record.has(TOUCHED) {
                 return None;
             }
+            packets += u32::from(record.flags / FIRST);
             if record.end == ack {
                 break record.sent_at;
             }
@@ -32,6 +34,8 @@ impl Scoreboard {
         };
         let segments = (number - self.head) as u32;
         (self.head, self.una) = (number, ack);
+        self.packets -= packets;
+        self.begin_packet(number);
         self.scan = self.scan.max(number);
         self.deliver(&Record { sent_at: last, end: ack, len: 0, flags: 0 }, now);
         Some((segments, first, last))
@@ -39,10 +43,8 @@ impl Scoreboard {
 
     /// Removes everything before `ack`. `ack` is not beyond [`nxt`](Self::nxt).
     pub(crate) fn acknowledge(&mut self, ack: SeqNumber, delivery: &mut Delivery) {
-        if self.sacked_out > 0 {
-            let before = delivery.highest_before.unwrap_or(self.highest_sacked);
-            delivery.note_late(self.lowest_late(ack, before), self.highest_sacked);
-        }
+        let before = delivery.highest_before.unwrap_or(self.highest_sacked);
+        let late = if self.sacked_out > 0 { self.lowest_late(ack, before) } else { None };
         if self.rate.is_some() {
             self.rate_acknowledged(ack);
         }
@@ -65,11 +67,17 @@ impl Scoreboard {
                 self.note_plain(plain.take(), delivery);
                 self.acknowledge_touched(delivery);
             }
+            self.packets -= u32::from(flags & FIRST != 0);
             self.head += 1;
         }
+        self.begin_packet(self.head);
         self.una = ack;
         self.scan = self.scan.max(self.head);
         self.note_plain(plain, delivery);
+        if let Some(late) = late {
+            let highest = self.sacked_until();
+            delivery.acked_late = if late < highest { highest.since(late) } else { 0 };
+        }
     }
 
     /// Notes the delivery of a run of unmarked segments by its last segment, which was sent last.
@@ -77,6 +85,7 @@ impl Scoreboard {
     fn note_plain(&mut self, last: Option<(Instant, SeqNumber)>, delivery: &mut Delivery) {
         if let Some((sent_at, end)) = last {
             delivery.acked.1 = sent_at;
+            delivery.note_sent(sent_at);
             self.deliver(&Record { sent_at, end, len: 0, flags: 0 }, delivery.now);
         }
     }
@@ -107,14 +116,15 @@ impl Scoreboard {
     #[cold]
     fn acknowledge_touched(&mut self, delivery: &mut Delivery) {
         let record = *self.at(self.head);
+        delivery.ambiguous |= record.has(AMBIGUOUS);
         if record.has(SACKED) {
             self.sacked_out -= 1;
             return; // delivered before
         }
         delivery.segments += 1;
+        delivery.note_sent(record.sent_at);
         self.forget_loss(record.flags);
         if record.has(AMBIGUOUS) {
-            delivery.ambiguous = true;
             // RFC 8985, section 6.2, step 2: the original was delivered if the echo is older than the retransmission.
             // The echo of a SACK does not belong to the segment that it SACKs.
             let age = timestamp(record.sent_at).wrapping_sub(delivery.tsecr);
@@ -143,6 +153,7 @@ impl Scoreboard {
     pub(super) fn deliver(&mut self, record: &Record, now: Instant) {
         self.rack_rtt = now.since(record.sent_at);
         self.newest_delivered.advance(record);
+        self.advanced = true;
     }
 
     pub(super) fn forget_loss(&mut self, flags: u8) {

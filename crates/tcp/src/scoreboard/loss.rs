@@ -4,7 +4,7 @@
 //! Retransmissions stand in a queue in the order in which they were sent.
 
 use super::Scoreboard;
-use super::record::{AMBIGUOUS, LOST, RESENT, Record, Resent, SACKED, TOUCHED};
+use super::record::{AMBIGUOUS, LOST, RESENT, Record, Resent, SACKED, TOUCHED, UNLISTED};
 use crate::SeqNumber;
 use goodqueue_units::{Duration, Instant};
 
@@ -36,7 +36,7 @@ impl Scoreboard {
                     found.wait_until = Some(self.last_sent_before_newest() + span);
                     break;
                 }
-                self.lose(self.scan);
+                self.lose_by_time(self.scan);
                 found.segments += 1;
             }
             self.scan += 1;
@@ -60,7 +60,7 @@ impl Scoreboard {
                 waiting += 1; // those behind it wait too
                 continue;
             }
-            self.lose(number);
+            self.lose_by_time(number);
             found.segments += 1;
             found.resent = true;
             self.resent.pop_front();
@@ -68,11 +68,29 @@ impl Scoreboard {
         found
     }
 
+    fn lose_by_time(&mut self, number: u64) {
+        self.lose(number);
+        self.at_mut(number).flags |= UNLISTED;
+    }
+
+    /// Returns whether a segment was delivered since the last call: only then losses are looked for (Linux
+    /// `tcp_rack_mark_lost`).
+    pub(crate) fn take_advanced(&mut self) -> bool {
+        core::mem::take(&mut self.advanced)
+    }
+
+    /// Lets the next ACK look for losses, although it may deliver nothing.
+    pub(crate) fn search_again(&mut self) {
+        self.advanced = true;
+    }
+
     /// Returns whether the copy of segment `number` that was sent again at `sent_at` may still arrive.
     fn is_out_again(&self, number: u64, sent_at: Instant) -> bool {
         number >= self.head && {
             let record = self.at(number);
-            record.sent_at == sent_at && !record.has(SACKED) && record.flags & (LOST | RESENT) != LOST
+            record.sent_at == sent_at
+                && !record.has(SACKED | UNLISTED)
+                && record.flags & (LOST | RESENT) != LOST
         }
     }
 
@@ -260,7 +278,7 @@ impl Scoreboard {
         }
         let number = self.tail - 1;
         let record = self.at_mut(number);
-        record.flags |= AMBIGUOUS;
+        record.flags = record.flags & !UNLISTED | AMBIGUOUS;
         record.sent_at = now;
         let (chunk, is_missing) = (record.chunk(), !record.has(SACKED));
         if is_missing {

@@ -13,8 +13,14 @@ pub(super) const AMBIGUOUS: u8 = 8;
 pub(super) const FIN: u8 = 16;
 /// Ends the data that the application wrote.
 pub(super) const PUSH: u8 = 32;
+/// Begins a packet for segmentation offload: what was sent together, less what was acknowledged, and split or joined by
+/// SACKs and retransmissions as in Linux's queue.
+pub(super) const FIRST: u8 = 64;
+/// RACK has taken it for lost, and does not look at it again until it is sent again. This holds although the mark of the
+/// loss is taken back: Linux takes the segment out of `tsorted_sent_queue`.
+pub(super) const UNLISTED: u8 = 128;
 /// Any mark of an event. Without one, the segment was sent once, and no ACK or loss detection has marked it.
-pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS;
+pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS | UNLISTED;
 
 /// One segment. It has 16 bytes, so that four fill a cache line.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +70,8 @@ pub(crate) struct Resend {
     pub(crate) is_first: bool,
     /// It was sent more than once before.
     pub(crate) is_again: bool,
+    /// It is the last of several segments that leave again as one packet.
+    pub(crate) ends_packet: bool,
 }
 
 /// The deliveries of one ACK.
@@ -84,8 +92,17 @@ pub(crate) struct Delivery {
     pub(crate) ambiguous: bool,
     /// The ACK reports a plausible duplicate (RFC 2883).
     pub(crate) dsacked: bool,
-    /// The largest reordering in bytes: how far a segment that was sent once came after later ones.
-    pub(crate) late: u32,
+    /// The ACK SACKs a segment for the first time.
+    pub(crate) sacks: bool,
+    /// When the last to leave of the newly delivered segments left. `None`: no segment is newly delivered.
+    pub(crate) last_sent: Option<Instant>,
+    /// The largest reordering by the SACK blocks, in bytes: from the start of a segment that came late to the end of
+    /// the highest SACKed one.
+    pub(crate) sacked_late: u32,
+    /// The same by the ACK number.
+    pub(crate) acked_late: u32,
+    /// The lowest segment that came late, by the SACK blocks.
+    pub(super) lowest_late: Option<SeqNumber>,
     /// The start of the highest segment SACKed before this ACK. `None` if this ACK SACKs nothing.
     pub(super) highest_before: Option<SeqNumber>,
 }
@@ -103,16 +120,24 @@ impl Delivery {
             sacked: none,
             ambiguous: false,
             dsacked: false,
-            late: 0,
+            sacks: false,
+            last_sent: None,
+            sacked_late: 0,
+            acked_late: 0,
+            lowest_late: None,
             highest_before: None,
         }
     }
 
-    /// Notes that the segment at `start` came now, after a segment at `highest`.
-    pub(super) fn note_late(&mut self, start: Option<SeqNumber>, highest: SeqNumber) {
-        if let Some(start) = start {
-            self.late = self.late.max(highest.since(start));
-        }
+    /// Notes that the segment at `start` came after later ones.
+    pub(super) fn note_late(&mut self, start: SeqNumber) {
+        self.lowest_late = Some(self.lowest_late.map_or(start, |lowest| lowest.earlier(start)));
+    }
+
+    /// Notes that a segment is newly delivered that left at `sent_at`.
+    #[inline]
+    pub(super) fn note_sent(&mut self, sent_at: Instant) {
+        self.last_sent = self.last_sent.max(Some(sent_at));
     }
 
     /// Returns when the earliest delivered segment was sent, of those sent once, or [`Instant::MAX`].
@@ -149,10 +174,8 @@ pub(super) struct SendOrder {
 impl SendOrder {
     #[inline]
     pub(super) fn is_after(&self, record: &Record) -> bool {
-        self.sent_at > record.sent_at
-            || (self.sent_at == record.sent_at
-                && self.end > record.end
-                && self.resent == record.has(AMBIGUOUS))
+        let (time, other) = (self.sent_at.as_nanos() / 1000, record.sent_at.as_nanos() / 1000);
+        time > other || (time == other && self.end > record.end)
     }
 
     #[inline]

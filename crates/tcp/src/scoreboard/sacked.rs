@@ -1,13 +1,57 @@
 //! What SACK blocks do to the scoreboard: they mark segments as delivered.
 
 use super::Scoreboard;
-use super::record::{AMBIGUOUS, Delivery, LOST, RESENT, SACKED};
+use super::record::{AMBIGUOUS, Delivery, LOST, RESENT, SACKED, UNLISTED};
 use crate::{SackBlock, SeqNumber};
 
 impl Scoreboard {
-    /// Marks the segments that `blocks` cover as delivered.
+    /// Takes note of a DSACK that the next delivery takes up.
+    pub(crate) fn see_dsack(&mut self) {
+        self.dsack_seen = true;
+    }
+
+    /// Takes up a DSACK. Returns whether there is one.
+    pub(crate) fn take_dsack_seen(&mut self) -> bool {
+        core::mem::take(&mut self.dsack_seen)
+    }
+
+    /// Takes note that the receiver got `twice` twice, a part of which is not acknowledged yet; `ack` is the ACK number
+    /// and `marker` where the episode began that may be undone. Returns how many of these segments were sent again. One
+    /// that was SACKED before came out of order: its original is here, too (Linux `tcp_sacktag_one`).
     #[cold]
-    pub(crate) fn sack(&mut self, blocks: &[SackBlock], delivery: &mut Delivery) {
+    pub(crate) fn note_twice(
+        &mut self,
+        twice: SackBlock,
+        ack: SeqNumber,
+        marker: Option<SeqNumber>,
+        delivery: &mut Delivery,
+    ) -> u32 {
+        let una = ack.later(self.una);
+        let is_valid =
+            twice.start > una || (twice.end <= una && marker.is_some_and(|marker| twice.end > marker));
+        if !is_valid || twice.end > self.nxt {
+            return 0; // Linux `tcp_is_sackblock_valid`
+        }
+        let mut resent = 0;
+        let mut number = self.find(twice.start.later(self.una));
+        while number < self.tail && self.at(number).end <= twice.end {
+            let record = *self.at(number);
+            if record.has(AMBIGUOUS) {
+                resent += 1;
+                if record.has(SACKED) {
+                    delivery.note_late(record.start());
+                }
+            }
+            number += 1;
+        }
+        resent
+    }
+
+    /// Marks the segments that `blocks` of an ACK up to `ack` cover as delivered. A block that does not begin above
+    /// `ack` is out of date or a duplicate (Linux `tcp_is_sackblock_valid`).
+    #[cold]
+    pub(crate) fn sack(&mut self, ack: SeqNumber, blocks: &[SackBlock], delivery: &mut Delivery) {
+        let una = ack.later(self.una);
         if self.sacked_out == 0 {
             self.known = [SackBlock::default(); 3]; // an old block may look new after 2³¹ bytes
             self.highest_sacked = self.una;
@@ -28,7 +72,7 @@ impl Scoreboard {
             }
             _ => blocks,
         };
-        for block in lowest_first {
+        for block in lowest_first.iter().filter(|block| block.start > una) {
             let inside = |known: &&SackBlock| {
                 known.start != known.end && known.start >= block.start && known.end <= block.end
             };
@@ -42,6 +86,10 @@ impl Scoreboard {
         }
         self.known = [SackBlock::default(); 3];
         self.known[..blocks.len()].copy_from_slice(blocks);
+        if let Some(late) = delivery.lowest_late {
+            let highest = self.sacked_until();
+            delivery.sacked_late = if late < highest { highest.since(late) } else { 0 };
+        }
     }
 
     /// Marks the segments from `start` to `end`. `highest` is the highest SACKed segment before this ACK.
@@ -74,15 +122,33 @@ impl Scoreboard {
         low
     }
 
-    fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
+    /// Makes segment `number`, which is SACKed now, a packet with the SACKed segments beside it, and splits it off from
+    /// the others (Linux `tcp_shift_skb_data`).
+    fn join_neighbours(&mut self, number: u64) {
+        if number > self.head && self.at(number - 1).has(SACKED) {
+            self.join_packet(number);
+        } else {
+            self.begin_packet(number);
+        }
+        if number + 1 < self.tail && self.at(number + 1).has(SACKED) {
+            self.join_packet(number + 1);
+        } else {
+            self.begin_packet(number + 1);
+        }
+    }
+
+    pub(super) fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
         let record = self.at_mut(number);
         if record.has(SACKED) {
             return;
         }
         let before = *record;
-        record.flags = (record.flags | SACKED) & !(LOST | RESENT);
+        record.flags = (record.flags | SACKED) & !(LOST | RESENT | UNLISTED);
         self.sacked_out += 1;
+        self.join_neighbours(number);
         delivery.segments += 1;
+        delivery.sacks = true;
+        delivery.note_sent(before.sent_at);
         self.highest_sacked = self.highest_sacked.later(before.start());
         if let Some(rate) = &mut self.rate {
             rate.on_delivered(number, before.sent_at, before.end);
@@ -94,7 +160,7 @@ impl Scoreboard {
             delivery.sacked.0 = delivery.sacked.0.min(before.sent_at);
             delivery.sacked.1 = before.sent_at;
             if before.start() < highest {
-                delivery.note_late(Some(before.start()), highest);
+                delivery.note_late(before.start());
             }
             self.deliver(&before, delivery.now);
         }

@@ -6,6 +6,7 @@ use super::timer::Wait;
 use super::{CongestionState, Sender};
 use crate::cc::Ack;
 use crate::pacing::Pacer;
+use crate::rack::DUP_THRESH;
 use crate::scoreboard::Delivery;
 use crate::segment::echo_rtt;
 use crate::{Segment, SeqNumber};
@@ -31,10 +32,12 @@ impl Sender {
         if ack > self.board.nxt() {
             return None; // it acknowledges data that was never sent (RFC 9293, 3.10.7.4)
         }
-        let window = self.peer_window;
-        if ack >= una {
-            self.take_window(segment, advances);
+        if ack < una {
+            self.on_old_ack(now, segment);
+            return None;
         }
+        let window = self.peer_window;
+        self.take_window(segment, advances);
         if !advances && segment.blocks() == 0 && !self.feedback.is_news(segment.flags, 0) {
             if (!self.is_dormant && self.recovery.tail.is_pending()) || self.timer.wait() == Wait::Window {
                 self.on_plain_ack(now, ack, segment.seq_len() == 0 && window == self.peer_window);
@@ -88,8 +91,8 @@ impl Sender {
         self.timer.disarm();
         self.acked_bytes += u64::from(ack.since(una));
         self.recovery.timed_out = false;
-        let rtt = now.since(last);
-        self.rtt.sample(now.since(first), rtt, ack, self.board.nxt());
+        let rtt = micros_since(now, last);
+        self.rtt.sample(micros_since(now, first), rtt, ack, self.board.nxt());
         let ack = Ack {
             now,
             segments,
@@ -109,6 +112,21 @@ impl Sender {
         self.usage.on_window(now);
         self.cc.on_ack(&ack, &mut self.window);
         Some(rtt)
+    }
+
+    /// Takes an ACK that later ones have overtaken. Only its SACK blocks can be news, and they tell which segments are
+    /// here or lost; the ACK says nothing of the round trip, and does not move the window (`old_ack` of Linux's
+    /// `tcp_ack`).
+    #[cold]
+    fn on_old_ack(&mut self, now: Instant, segment: &Segment) {
+        if segment.blocks() == 0 {
+            return;
+        }
+        let (ack, una) = (segment.ack, self.board.una());
+        let mut delivery = Delivery::new(now, self.rtt.min());
+        delivery.tsecr = segment.tsecr;
+        self.take_sack(segment, &mut delivery);
+        self.on_dubious_ack(&delivery, &Signs { ece: false, advances: false, ack, una, probe_twice: false });
     }
 
     /// Takes an ACK of new data, or an ACK with SACK blocks or ECN feedback.
@@ -134,6 +152,11 @@ impl Sender {
             self.board.acknowledge(ack, &mut delivery);
             self.acked_bytes += u64::from(ack.since(una));
             self.recovery.timed_out = false;
+        }
+        if let Some(sent_at) = delivery.last_sent
+            && self.board.take_dsack_seen()
+        {
+            self.recovery.rack.on_needless(now, sent_at);
         }
         let path = self.sample_rtt(&delivery);
         let rtt = if path.is_none() && advances { self.sample_echo(&delivery) } else { path };
@@ -177,7 +200,7 @@ impl Sender {
         }
         if self.recovery.is_reducing() && !self.cc.sets_window() {
             self.reduce(delivery.segments, advances && !lost);
-        } else if advances || self.cc.sets_window() {
+        } else if advances || self.cc.sets_window() || (delivery.sacks && self.grows_by_sacks()) {
             self.usage.on_window(now);
             self.cc.on_ack(&ack, &mut self.window);
         }
@@ -202,24 +225,33 @@ impl Sender {
         self.cc.is_model_based()
     }
 
+    /// Returns whether SACKs let the window grow: on a path that reorders much, few ACKs acknowledge data (Linux
+    /// `tcp_may_raise_cwnd`).
+    fn grows_by_sacks(&self) -> bool {
+        self.era().growth.by_sacks && self.recovery.rack.degree() > DUP_THRESH
+    }
+
     /// Returns whether a segment is SACKed or a tail loss probe is out.
     #[inline]
     fn has_doubts(&self) -> bool {
         self.board.sacked_out() > 0 || self.recovery.tail.is_pending()
     }
 
-    /// Samples the RTT by the first segment that the ACK covers (Karn; RFC 6298, 3). Returns the path's RTT, by the
-    /// last.
+    /// Samples the RTT by the first segment that the ACK covers (Karn; RFC 6298, 3). Returns the path's RTT, by the last
+    /// one that it SACKs or covers.
     #[inline]
     fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;
+        if delivery.sacked.0 != Instant::MAX {
+            last = delivery.sacked.1; // Linux: `ca_rtt_us` of `tcp_clean_rtx_queue`
+        }
         if delivery.ambiguous || first == Instant::MAX {
-            (first, last) = delivery.sacked;
+            first = delivery.sacked.0;
         }
         if first == Instant::MAX {
             return None;
         }
-        let (smoothed, path) = (delivery.now().since(first), delivery.now().since(last));
+        let (smoothed, path) = (micros_since(delivery.now(), first), micros_since(delivery.now(), last));
         self.rtt.sample(smoothed, path, self.board.una(), self.board.nxt());
         Some(path)
     }
@@ -232,6 +264,13 @@ impl Sender {
         self.rtt.sample(rtt, rtt, self.board.una(), self.board.nxt());
         Some(rtt)
     }
+}
+
+/// Returns the time from `earlier` to `now` on a clock of whole microseconds (`tcp_stamp_us_delta`).
+#[inline]
+fn micros_since(now: Instant, earlier: Instant) -> Duration {
+    let micros = |at: Instant| at.as_nanos() / 1000;
+    Duration::from_micros(micros(now).saturating_sub(micros(earlier)))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::{CongestionState, Sender};
 use crate::cc::Cause;
 use crate::scoreboard::{Delivery, Found};
 use crate::undo::dsack;
-use crate::{Segment, SeqNumber};
+use crate::{SackBlock, Segment, SeqNumber};
 use goodqueue_units::Instant;
 
 /// What an ACK reported, beside what it delivered.
@@ -42,8 +42,14 @@ impl Sender {
     /// Takes the SACK blocks. Returns whether they report that the tail loss probe came twice.
     #[cold]
     pub(super) fn take_sack(&mut self, segment: &Segment, delivery: &mut Delivery) -> bool {
-        self.board.sack(segment.sack_blocks(), delivery);
-        let Some(twice) = dsack(segment.ack, segment.sack_blocks()) else { return false };
+        let of_probe = dsack(segment.ack, segment.sack_blocks())
+            .is_some_and(|twice| self.take_dsack(twice, segment.ack, delivery));
+        self.board.sack(segment.ack, segment.sack_blocks(), delivery);
+        of_probe
+    }
+
+    /// Takes the DSACK of an ACK up to `ack`. Returns whether it is of the tail loss probe.
+    fn take_dsack(&mut self, twice: SackBlock, ack: SeqNumber, delivery: &mut Delivery) -> bool {
         let bytes = twice.end.since(twice.start);
         let segments = bytes.div_ceil(self.mss.into());
         let spurious = self.stats.spurious_retransmissions + u64::from(segments);
@@ -53,24 +59,36 @@ impl Sender {
         self.stats.spurious_retransmissions = spurious;
         delivery.segments += segments;
         delivery.dsacked = true;
-        let is_short = bytes <= self.mss.into();
-        self.recovery.on_dsack(twice, segments, is_short, self.board.una(), self.board.nxt())
+        let is_here = twice.end > self.board.una();
+        let resent = match self.recovery.undo_marker() {
+            _ if !is_here => segments,
+            marker => self.board.note_twice(twice, ack, marker, delivery),
+        };
+        let of_probe = self.recovery.on_dsack(twice, resent, bytes <= self.mss.into());
+        // A probe was not sent because of reordering. Before any reordering is seen RACK has no window to widen.
+        if !of_probe && self.recovery.rack.has_seen_reordering() {
+            self.board.see_dsack();
+        }
+        of_probe
     }
 
     /// Takes an ACK that is not all well: leaves, changes and enters states.
     #[cold]
     pub(super) fn on_dubious_ack(&mut self, delivery: &Delivery, signs: &Signs) -> Outcome {
-        if delivery.late > 0 && (self.state() != CongestionState::Loss || self.recovery.is_undo_armed()) {
-            // Linux counts up to the end of the highest SACKed segment: the segment itself too.
-            self.recovery.rack.on_reordering(delivery.late.div_ceil(self.mss.into()) + 1);
+        let may_be_by_sack = self.state() != CongestionState::Loss || self.recovery.is_undo_armed();
+        let late = delivery.acked_late.max(if may_be_by_sack { delivery.sacked_late } else { 0 });
+        if late > 0 {
+            self.recovery.rack.on_reordering(late.div_ceil(self.mss.into()));
         }
+        self.recovery.new_first = false;
         if self.recovery.tail.is_pending() {
-            let plain = !signs.advances && delivery.sacked.0 == Instant::MAX;
+            let plain = !signs.advances && !delivery.sacks;
             self.on_probe_ack(delivery.now(), signs.ack, plain, signs.probe_twice);
         }
         if signs.ece {
             self.recovery.keep_reduced();
         }
+        let was_open = self.state() == CongestionState::Open;
         self.leave_finished_state(delivery.tsecr);
         if self.state() <= CongestionState::Disorder {
             self.try_undo_by_dsack();
@@ -100,8 +118,12 @@ impl Sender {
                 }
                 found
             }
+            // The ACK that ends a recovery may show segments to be lost that were sent after it began.
             CongestionState::Open
-                if self.board.sacked_out() == 0 && self.board.lost_out() == 0 && !signs.ece =>
+                if was_open
+                    && self.board.sacked_out() == 0
+                    && self.board.lost_out() == 0
+                    && !signs.ece =>
             {
                 Found::default()
             }
@@ -166,7 +188,7 @@ impl Sender {
             una: self.board.una(),
             nxt: self.board.nxt(),
             advances: signs.advances,
-            sacks: delivery.sacked.0 != Instant::MAX,
+            sacks: delivery.sacks,
             dsacked: delivery.dsacked,
             original_sent_at: delivery.original_sent_at(),
             tsecr: delivery.tsecr,

@@ -1,10 +1,8 @@
-//! What holds data back although the windows have room: pacing, the small queues of the host, and the sender's buffer.
+//! What holds data back although the windows have room: pacing, and the small queues of the host.
 
 use super::Sender;
 use crate::Config;
-use crate::offload;
 use crate::pacing::Pacer;
-use crate::send_buffer::{Held, SendBuffer};
 use crate::small_queue::{SmallQueue, SmallQueues};
 use alloc::boxed::Box;
 use goodqueue_units::Instant;
@@ -16,10 +14,6 @@ pub(super) struct Brakes {
     pacer: Option<Pacer>,
     /// Present if the sender's host has small queues.
     small_queue: Option<SmallQueue>,
-    /// Present if the sender's buffer is limited.
-    buffer: Option<SendBuffer>,
-    /// The buffers of both ends are limited, so the peer's window may be the lesser one.
-    by_peer: bool,
     /// The sender paces itself unless a queue of its host does.
     paces_itself: bool,
     /// The pacer before the last segment, which a host with small queues may refuse.
@@ -31,10 +25,7 @@ impl Brakes {
     pub(super) fn new(config: &Config) -> Option<Box<Self>> {
         let paces_itself = config.pacing || config.cc.paces();
         let pacer = paces_itself.then(Pacer::default);
-        let buffer = config.send_buffer.map(|buffer| SendBuffer::new(buffer, config));
-        let by_peer = buffer.is_some() || config.first_receive_buffer.is_some();
-        (paces_itself || by_peer)
-            .then(|| Box::new(Self { pacer, buffer, by_peer, paces_itself, ..Self::default() }))
+        paces_itself.then(|| Box::new(Self { pacer, paces_itself, ..Self::default() }))
     }
 
     #[inline]
@@ -109,36 +100,6 @@ impl Sender {
         wakes
     }
 
-    /// Returns the sender's buffer, if it is limited.
-    #[inline]
-    pub(super) fn buffer(&mut self) -> Option<&mut SendBuffer> {
-        self.brakes.as_mut().and_then(|brakes| brakes.buffer.as_mut())
-    }
-
-    /// Returns the bytes that are written and not sent, those included that wait for room in the buffer.
-    pub(crate) fn unsent_bytes(&self) -> u64 {
-        let beyond =
-            self.brakes.as_ref().and_then(|brakes| brakes.buffer.as_ref()).map_or(0, SendBuffer::beyond);
-        self.unsent.saturating_add(beyond)
-    }
-
-    /// Lets the application write what the sender's buffer has room for.
-    #[cold]
-    pub(super) fn fill_buffer(&mut self) {
-        let (una, unsent) = (self.board.una(), self.unsent);
-        let piece = offload::piece(self.peer_window, self.mss) * u32::from(self.mss);
-        let held = Held { una, out: self.board.nxt().since(una), unsent, piece };
-        let window = (self.is_paced() || !self.has_new()).then_some(self.window.cwnd);
-        let Some(buffer) = self.buffer() else { return };
-        let (bytes, closes) = (buffer.admit(held, window), buffer.is_over());
-        if bytes > 0 {
-            self.take(bytes);
-            if closes {
-                self.end_stream();
-            }
-        }
-    }
-
     /// Returns whether a segment may leave now, in the present packet or in a new one. Without a segment to send, the
     /// answer is yes, and the caller finds none.
     #[cold]
@@ -146,14 +107,9 @@ impl Sender {
         if self.offload.is_amid_packet() {
             return true;
         }
-        self.fill_buffer();
         let has_lost = self.board.has_lost();
         if !has_lost && !self.has_new() {
             return true;
-        }
-        let by_peer = self.brakes.as_ref().is_some_and(|brakes| brakes.by_peer);
-        if by_peer && !has_lost && self.waits_for_window(now) {
-            return false;
         }
         let Some(brakes) = &mut self.brakes else { return true };
         let is_paced = brakes.pacer.is_some();
@@ -168,13 +124,6 @@ impl Sender {
         }
     }
 
-    /// Returns whether a packet waits for the next ACK because the peer's window has less room than the congestion
-    /// window, and too little for a whole packet.
-    fn waits_for_window(&self, now: Instant) -> bool {
-        let room = self.room() / u32::from(self.mss);
-        room < self.window.cwnd - self.board.in_flight() && self.waits_for_company(now, room)
-    }
-
     fn is_paced(&self) -> bool {
         self.brakes.as_ref().is_some_and(|brakes| brakes.pacer.is_some())
     }
@@ -184,16 +133,12 @@ impl Sender {
     pub(super) fn brake(&mut self, now: Instant, len: u16) {
         let is_first = !self.offload.is_amid_packet();
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
-        let end = self.board.nxt();
         let Some(brakes) = &mut self.brakes else { return };
         if let Some(pacer) = &mut brakes.pacer {
             pacer.on_sent(now, len, self.segments_sent, rate);
         }
         if let Some(queue) = brakes.small_queue.as_mut().filter(|_| len > 0) {
             queue.on_sent(len, is_first);
-        }
-        if let Some(buffer) = &mut brakes.buffer {
-            buffer.on_sent(end, is_first);
         }
     }
 }

@@ -9,11 +9,8 @@ use goodqueue_units::Instant;
 impl Sender {
     pub(super) fn detect_losses(&mut self, now: Instant) -> Found {
         let found = match self.era().detection.losses_by {
-            LossDetection::Rack => {
-                let recovering = self.state() >= CongestionState::Recovery;
-                let window = self.recovery.rack.window(recovering, self.board.sacked_out(), &self.rtt);
-                self.board.detect_losses(now, window)
-            }
+            LossDetection::Rack if self.board.take_advanced() => self.detect_by_time(now),
+            LossDetection::Rack => Found::default(),
             LossDetection::Fack => self.detect_by_forward_ack(now),
             LossDetection::Rfc6675 => self.board.detect_by_sacks(DUP_THRESH),
         };
@@ -22,6 +19,12 @@ impl Sender {
             self.wait_for_late(now, until);
         }
         found
+    }
+
+    fn detect_by_time(&mut self, now: Instant) -> Found {
+        let recovering = self.state() >= CongestionState::Recovery;
+        let window = self.recovery.rack.window(recovering, self.board.sacked_out(), &self.rtt);
+        self.board.detect_losses(now, window)
     }
 
     fn detect_by_forward_ack(&mut self, now: Instant) -> Found {
@@ -70,9 +73,11 @@ impl Sender {
         }
     }
 
-    /// Ends the wait of RACK: the missing segments did not come (RFC 8985, 6.3).
+    /// Ends the wait of RACK: the missing segments did not come (RFC 8985, 6.3). For those that must still be waited
+    /// for there is no further wait, as on Linux (`tcp_rack_reo_timeout`).
     pub(super) fn lose_late(&mut self, now: Instant) {
-        let found = self.detect_losses(now);
+        let found = self.detect_by_time(now);
+        self.stats.lost += u64::from(found.segments);
         self.on_late_losses(now, found);
     }
 

@@ -58,7 +58,8 @@ impl Sender {
     /// Takes back `segment`, which the host refused: it was not sent.
     fn take_back(&mut self, now: Instant, segment: &Segment) {
         if self.board.unsend(segment.seq) {
-            self.unsent = self.unsent.saturating_add(segment.payload_len.into());
+            self.unsent += u32::from(segment.payload_len);
+            self.offload.head.bytes += u32::from(segment.payload_len);
             if segment.flags.contains(Flags::FIN) {
                 self.end = End::Closing;
             }
@@ -71,7 +72,7 @@ impl Sender {
             self.stats.bytes_retransmitted -= u64::from(segment.payload_len);
             if self.recovery.timed_out {
                 self.rtt.take_back_off();
-                self.timer.set(Wait::Rto, now + RESOURCE_PROBE);
+                self.timer.set(Wait::Rto, now, RESOURCE_PROBE);
             }
         } else {
             return; // an empty window probe

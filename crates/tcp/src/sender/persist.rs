@@ -17,16 +17,31 @@ impl Sender {
     /// sequence number is an older one.
     #[inline]
     pub(super) fn take_window(&mut self, segment: &Segment, advances: bool) {
-        let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
         if advances
             || segment.seq > self.window_seq
-            || (segment.seq == self.window_seq && (window > self.peer_window || window == 0))
+            || (segment.seq == self.window_seq && self.opens_window(segment))
         {
+            let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
             (self.peer_window, self.window_seq) = (window, segment.seq);
+            self.offload.widest = self.offload.widest.max(window);
             if u32::from(self.mss) < self.board.mss().min(window) {
                 self.fit_segments();
             }
         }
+    }
+
+    /// Returns whether `segment` acknowledges what the last ACK did, and does not change the peer's window.
+    pub(crate) fn repeats(&self, segment: &Segment) -> bool {
+        segment.ack == self.board.una()
+            && segment.seq <= self.window_seq
+            && (segment.seq < self.window_seq || !self.opens_window(segment))
+    }
+
+    /// Returns whether a segment from the same sequence number as the last reports a window that counts.
+    #[inline]
+    fn opens_window(&self, segment: &Segment) -> bool {
+        let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
+        window > self.peer_window || window == 0
     }
 
     /// Makes segments no longer than the peer's window; longer segments could never leave (RFC 9293, 3.8.6.2.1).
@@ -86,15 +101,21 @@ impl Sender {
         if due == Due::WindowProbe {
             // RFC 9293, 3.8.6.1: as much data as fits, however little (3.8.6.2.1). If none fits, an empty segment from
             // before the window, which the peer must answer.
-            let len = self.unsent.min(self.mss.into()).min(self.room().into()) as u16;
+            self.load();
+            let len = self.offload.head.bytes.min(self.mss.into()).min(self.room()) as u16;
             if len > 0 {
-                return Some((self.send_len(now, len), Flags::NONE, true));
+                let chunk = self.send_len(now, len);
+                self.on_packet();
+                return Some((chunk, Flags::NONE, true));
             }
             let seq = self.board.una() - 1;
             return Some((Chunk { seq, len: 0, ends: Flags::NONE }, Flags::NONE, false));
         }
         let (chunk, resent) = match self.send_new(now) {
-            Some(chunk) => (chunk, false),
+            Some(chunk) => {
+                self.on_packet();
+                (chunk, false)
+            }
             None => {
                 let leaves = self.leave(now);
                 (self.board.probe(leaves)?, true)
@@ -107,7 +128,7 @@ impl Sender {
         }
         self.stats.tlp_probes += 1;
         self.recovery.tail.begin(self.board.nxt(), resent);
-        self.timer.set(Wait::Rto, now + self.rtt.rto());
+        self.timer.set(Wait::Rto, now, self.rtt.timeout());
         Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 }

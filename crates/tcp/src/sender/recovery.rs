@@ -57,7 +57,7 @@ pub(super) struct Recovery {
     pub(super) state: CongestionState,
     /// The timer fired, and nothing was acknowledged since.
     pub(super) timed_out: bool,
-    /// F-RTO wants new data before more is sent again.
+    /// F-RTO, or an ACK that shows a recovery to be needless, wants new data before more is sent again.
     pub(super) new_first: bool,
     /// The next new segment says CWR (RFC 3168, 6.1.2).
     pub(super) cwr_due: bool,
@@ -171,6 +171,11 @@ impl Recovery {
         self.undo.is_armed()
     }
 
+    /// Returns SND.UNA when the reduction began that may be undone.
+    pub(super) fn undo_marker(&self) -> Option<SeqNumber> {
+        self.undo.marker()
+    }
+
     /// Ends the episode and returns the window to return to.
     pub(super) fn take_prior(&mut self) -> Option<Prior> {
         self.undo.take()
@@ -191,26 +196,17 @@ impl Recovery {
     /// RACK learns of a needless recovery even if the stack does not undo it.
     pub(super) fn end_recovery(&mut self, tsecr: u32, may_undo: bool) -> bool {
         let needless = self.undo.is_disproved() || self.is_late(tsecr, may_undo);
-        self.rack.on_recovered(needless);
+        if !needless {
+            self.rack.on_recovered();
+        }
         needless && may_undo
     }
 
-    /// Takes a DSACK of `segments`. Returns whether it is of the tail loss probe: `is_short` says that the DSACK covers
-    /// no more than one segment.
-    pub(super) fn on_dsack(
-        &mut self,
-        dsack: SackBlock,
-        segments: u32,
-        is_short: bool,
-        una: SeqNumber,
-        nxt: SeqNumber,
-    ) -> bool {
+    /// Takes a DSACK of which `segments` were sent again. Returns whether it is of the tail loss probe: `is_short` says
+    /// that the DSACK covers no more than one segment.
+    pub(super) fn on_dsack(&mut self, dsack: SackBlock, segments: u32, is_short: bool) -> bool {
         self.undo.on_dsack(dsack.end, segments);
-        let of_probe = is_short && self.tail.is_end(dsack.end);
-        if !of_probe {
-            self.rack.on_dsack(una, nxt);
-        }
-        of_probe
+        is_short && self.tail.is_end(dsack.end)
     }
 
     /// Takes an ACK while a tail loss probe is out; see [`Tail::on_ack`]. Returns whether the window must fall, because

@@ -76,9 +76,12 @@ impl Sender {
         if !self.recovery.is_late(tsecr, self.may_undo()) {
             return false;
         }
-        let late = self.board.una().since(una).div_ceil(self.mss.into());
-        self.recovery.rack.on_reordering(late);
+        let highest = self.board.sacked_until();
+        if una < highest {
+            self.recovery.rack.on_reordering(highest.since(una).div_ceil(self.mss.into()));
+        }
         if self.board.resent_out() > 0 {
+            self.recovery.new_first = true; // Linux leaves `rexmit` at REXMIT_NONE
             return true;
         }
         self.undo(true);
@@ -89,7 +92,7 @@ impl Sender {
     /// Undoes the reduction if every retransmission came twice.
     pub(super) fn try_undo_by_dsack(&mut self) {
         if self.recovery.is_disproved(self.may_undo()) {
-            self.recovery.rack.on_recovered(true);
+            self.recovery.rack.on_disproved();
             self.undo(false);
             if self.state() == CongestionState::Recovery {
                 self.keep_open();
@@ -102,6 +105,7 @@ impl Sender {
         if found {
             self.board.unmark_lost();
         }
+        self.board.search_again();
         if let Some(Prior { cwnd, ssthresh }) = self.recovery.take_prior() {
             self.cc.on_undo();
             self.window.cwnd = self.cc.undo_cwnd(&self.window, cwnd);

@@ -32,7 +32,7 @@ impl Sender {
         if self.board.packets_out() == 0 {
             self.timer.stop();
         } else if let Some(timeout) = self.probe_timeout() {
-            self.timer.set(Wait::Probe, now + timeout.min(self.rtt.rto()));
+            self.timer.set(Wait::Probe, now, timeout.min(self.rtt.timeout()));
         } else {
             self.arm_rto(now);
         }
@@ -42,8 +42,7 @@ impl Sender {
     #[inline]
     pub(super) fn arm_after_send(&mut self, now: Instant) {
         if let Some(timeout) = self.probe_timeout() {
-            let rto_at = self.board.head_sent_at().unwrap_or(now) + self.rtt.rto();
-            self.timer.set_probe(now, timeout, rto_at);
+            self.timer.set_probe(now, timeout, &self.rtt, self.board.head_sent_at().unwrap_or(now));
         } else if self.timer.wait() == Wait::Probe || self.waits_for_early_retransmit() {
             self.arm_rto(now);
         }
@@ -56,13 +55,13 @@ impl Sender {
 
     /// Sets the retransmission timer, as [`Timer::set_rto`](super::timer::Timer::set_rto) says.
     pub(super) fn arm_rto(&mut self, now: Instant) {
-        self.timer.set_rto(now, self.rtt.rto(), || self.board.head_sent_at());
+        self.timer.set_rto(now, &self.rtt, || self.board.head_sent_at());
     }
 
     /// Sets the timer because, until `until`, segments may only be late.
     #[cold]
     pub(super) fn wait_for_late(&mut self, now: Instant, until: Instant) {
-        self.timer.set_late(now, until, self.rtt.rto(), self.era().timers.jiffy);
+        self.timer.set_late(now, until, self.rtt.rto());
     }
 
     /// Returns how long early retransmit waits (RFC 5827, with Linux's delay of a quarter of an SRTT).
@@ -74,14 +73,14 @@ impl Sender {
     /// Sets the timer because the first segment was sent again: the retransmission gets its full time.
     pub(super) fn arm_after_resend(&mut self, now: Instant) {
         if self.timer.wait() != Wait::Late {
-            self.timer.set(Wait::Rto, now + self.rtt.rto());
+            self.timer.set(Wait::Rto, now, self.rtt.timeout());
         }
     }
 
     /// Sets the timer to a window probe: data waits, nothing is out, and the peer's window has no room.
     #[cold]
     pub(super) fn arm_window_probe(&mut self, now: Instant) {
-        self.timer.set(Wait::Window, now + self.rtt.rto());
+        self.timer.set(Wait::Window, now, self.rtt.timeout());
     }
 
     /// Does what is due at `now`. Does nothing before the deadline.
@@ -90,7 +89,7 @@ impl Sender {
             brakes.on_timeout(now);
             self.held_back = false;
         }
-        if now < self.timer.deadline() {
+        if !self.timer.fires(now, self.era().timers.jiffy) {
             return;
         }
         if self.board.packets_out() == 0 && self.timer.wait() != Wait::Window {
@@ -100,12 +99,12 @@ impl Sender {
         match self.timer.wait() {
             Wait::Rto => {
                 self.on_rto(now);
-                self.timer.set(Wait::Rto, now + self.rtt.rto());
+                self.timer.set(Wait::Rto, now, self.rtt.timeout());
             }
             Wait::Probe if self.recovery.tail.is_pending() => self.arm_rto(now), // one probe at a time
             Wait::Probe => {
                 self.timer.due = Due::TailProbe;
-                self.timer.set(Wait::Rto, now + self.rtt.rto());
+                self.timer.set(Wait::Rto, now, self.rtt.timeout());
             }
             Wait::Late => {
                 self.timer.stop();

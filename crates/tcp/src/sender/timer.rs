@@ -2,6 +2,7 @@
 //!
 //! Linux has one timer for four waits (`icsk_retransmit_timer`). The wait that is set last replaces the others.
 
+use crate::rtt::RttEstimator;
 use crate::tlp::TICKS;
 use crate::wheel;
 use goodqueue_units::{Duration, Instant};
@@ -30,8 +31,10 @@ pub(super) enum Due {
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
 pub(super) struct Timer {
-    /// When the timer fires, or [`Instant::MAX`].
+    /// When the timer fires at the earliest, or [`Instant::MAX`].
     deadline: Instant,
+    /// For how long it was set, in µs. 0: `deadline` is exact.
+    timeout_us: u32,
     wait: Wait,
     /// The timer is set for the last segment sent. Segments that leave at the same time do not move the deadline.
     is_armed: bool,
@@ -40,10 +43,10 @@ pub(super) struct Timer {
 
 impl Timer {
     pub(super) const fn new() -> Self {
-        Self { deadline: Instant::MAX, wait: Wait::Rto, is_armed: false, due: Due::Nothing }
+        Self { deadline: Instant::MAX, timeout_us: 0, wait: Wait::Rto, is_armed: false, due: Due::Nothing }
     }
 
-    /// Returns when the timer fires, or [`Instant::MAX`].
+    /// Returns when the timer fires at the earliest, or [`Instant::MAX`].
     #[inline]
     pub(super) fn deadline(&self) -> Instant {
         self.deadline
@@ -74,45 +77,70 @@ impl Timer {
         self.deadline = Instant::MAX;
     }
 
+    /// Sets the timer to `timeout` from now, which counts in whole microseconds.
     #[inline]
-    pub(super) fn set(&mut self, wait: Wait, deadline: Instant) {
-        (self.wait, self.deadline, self.is_armed) = (wait, deadline, false);
+    pub(super) fn set(&mut self, wait: Wait, now: Instant, timeout: Duration) {
+        let timeout_us = (timeout.as_nanos() / 1000).min(u32::MAX.into()) as u32;
+        (self.wait, self.timeout_us, self.is_armed) = (wait, timeout_us, false);
+        self.deadline = now + Duration::from_micros(timeout_us.into());
     }
 
-    /// Sets the retransmission timer to `rto` from now. If it replaces a probe or a wait for late segments, the time
-    /// counts from when the first segment was last sent.
+    /// Returns whether the timer fires `now`. On Linux it fires with a `jiffy` only, which is computed only here: an ACK
+    /// sets most timers anew before they fire.
+    ///
+    /// If it fired to the nanosecond, a wait for late segments would now and then end before the third SACK, and flows
+    /// over fq_codel would less often be in step.
+    pub(super) fn fires(&mut self, now: Instant, jiffy: Duration) -> bool {
+        if now >= self.deadline && self.timeout_us > 0 {
+            let timeout = Duration::from_micros(self.timeout_us.into());
+            let set_at = Instant::from_nanos(self.deadline.as_nanos() - timeout.as_nanos());
+            (self.deadline, self.timeout_us) = (wheel::fires_at(jiffy, set_at, timeout), 0);
+        }
+        now >= self.deadline
+    }
+
+    /// Sets the retransmission timer to `rtt`'s RTO from now. If it replaces a probe or a wait for late segments, the
+    /// time counts from when the first segment was last sent.
     #[inline]
     pub(super) fn set_rto(
         &mut self,
         now: Instant,
-        rto: Duration,
+        rtt: &RttEstimator,
         head_sent_at: impl FnOnce() -> Option<Instant>,
     ) {
-        let from = match self.wait {
-            Wait::Probe | Wait::Late => head_sent_at().unwrap_or(now),
-            Wait::Rto | Wait::Window => now,
+        let timeout = match self.wait {
+            Wait::Probe | Wait::Late => {
+                left(now, head_sent_at().unwrap_or(now), rtt.rto()).max(Duration::from_micros(1))
+            }
+            Wait::Rto | Wait::Window => rtt.timeout(),
         };
-        self.set(Wait::Rto, (from + rto).max(now));
+        self.set(Wait::Rto, now, timeout);
     }
 
-    /// Sets the timer to a probe `timeout` from now, because a segment was sent. If the retransmission timeout of the
-    /// first segment, `rto_at`, comes before the probe, the timer fires then.
+    /// Sets the timer to a probe `timeout` from now, because a segment was sent. If RTO of the first segment, which left
+    /// at `head_sent_at`, comes before the probe, the timer fires then.
     #[inline]
-    pub(super) fn set_probe(&mut self, now: Instant, timeout: Duration, rto_at: Instant) {
-        let probe = now + timeout;
-        self.set(Wait::Probe, if rto_at > now { probe.min(rto_at) } else { probe });
+    pub(super) fn set_probe(&mut self, now: Instant, timeout: Duration, rtt: &RttEstimator, head_sent_at: Instant) {
+        let mut timeout = timeout;
+        if head_sent_at + rtt.timeout() < now + timeout {
+            let left = left(now, head_sent_at, rtt.rto());
+            timeout = if left > Duration::ZERO { timeout.min(left) } else { timeout };
+        }
+        self.set(Wait::Probe, now, timeout);
         self.is_armed = true;
     }
 
     /// Sets the timer to the end of a wait for late segments, at `until`, or to RTO if that comes first (RFC 8985,
     /// 6.3).
-    ///
-    /// The timer fires with a `jiffy`, as on Linux. If it fired to the nanosecond, it would now and then fire before
-    /// the third SACK, and flows over fq_codel would less often be in step.
-    pub(super) fn set_late(&mut self, now: Instant, until: Instant, rto: Duration, jiffy: Duration) {
-        let timeout = (until + TICKS).since(now).min(rto);
-        self.set(Wait::Late, wheel::fires_at(jiffy, now, timeout));
+    pub(super) fn set_late(&mut self, now: Instant, until: Instant, rto: Duration) {
+        self.set(Wait::Late, now, (until + TICKS).since(now).min(rto));
     }
+}
+
+/// Returns how much of `span` from `start` on is left, on a clock of whole microseconds.
+fn left(now: Instant, start: Instant, span: Duration) -> Duration {
+    let micros = |at: Instant| at.as_nanos() / 1000;
+    Duration::from_micros((micros(start) + span.as_nanos() / 1000).saturating_sub(micros(now)))
 }
 
 #[cfg(test)]

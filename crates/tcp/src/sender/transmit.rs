@@ -4,10 +4,11 @@
 use super::timer::{Due, Wait};
 use super::{CongestionState, End, LossyWindow, Sender};
 use crate::era::LossDetection;
-use crate::offload;
+use crate::offload::{self, Deferred, Next, Once, PATIENCE};
 use crate::scoreboard::{Chunk, Resend};
 use crate::segment::timestamp;
-use crate::{Flags, SeqNumber};
+use crate::write_queue::{App, Held, Push};
+use crate::{Flags, SeqNumber, Stack};
 use goodqueue_units::Instant;
 
 impl Sender {
@@ -18,6 +19,19 @@ impl Sender {
         if self.is_dormant {
             return None;
         }
+        loop {
+            if let Some(sent) = self.next_segment(now) {
+                return Some(sent);
+            }
+            if !self.application_may_write() || !self.let_write() {
+                return None;
+            }
+        }
+    }
+
+    /// Sends the next segment that may leave, of those in the socket.
+    #[inline(always)] // as `poll_transmit`
+    fn next_segment(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         self.offload.sure = 0;
         let in_flight = self.board.in_flight();
         if self.timer.due != Due::Nothing || in_flight >= self.window.cwnd {
@@ -31,24 +45,140 @@ impl Sender {
             let chunk = self.retransmit(now)?;
             return Some((chunk, Flags::NONE, false)); // not ECT: RFC 3168, 6.1.5
         }
-        if self.waits_for_company(now, self.window.cwnd - in_flight) {
-            self.held_back = true;
-            // The window limits the sender, although a part of it is free.
-            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
+        if !self.offload.is_amid_packet() && self.unsent > 0 && !self.begin_new(now, in_flight) {
             return None;
         }
         let Some(chunk) = self.send_new(now) else { return self.retransmit_forward(now) };
         let cwr = self.recovery.cwr_due && chunk.len > 0;
         self.recovery.cwr_due &= !cwr;
-        let more = in_flight + 1 < self.window.cwnd && self.has_new();
+        let more = in_flight + 1 < self.window.cwnd && self.has_next();
+        let ends = self.offload.head.bytes == 0 || chunk.len < self.mss;
         let mut offload = self.offload;
-        let piece = || offload::piece(self.peer_window, self.mss);
-        let push = offload.on_sent(more, self.stack, || self.packet(), piece);
+        let push = offload.on_sent(more, ends, self.stack, || self.packet());
         self.offload = offload;
         if offload.is_amid_packet() {
             self.offload.sure = self.assured(in_flight + 1) as u16; // at most `left`, a `u16`
+        } else {
+            self.on_packet();
         }
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
+    }
+    /// Begins a packet of new data. Returns whether it may leave: otherwise it waits for company.
+    #[inline]
+    fn begin_new(&mut self, now: Instant, in_flight: u32) -> bool {
+        self.load();
+        let room = self.window.cwnd - in_flight;
+        if self.era().sending.fills_packet && self.queue.has_behind() {
+            self.fill_up(room);
+        }
+        if self.offload.once == Once::No {
+            return !self.waits_for_company(now, room);
+        }
+        core::mem::replace(&mut self.offload.once, Once::Done) == Once::Due
+    }
+
+    /// Begins the next packet in the socket if the last one was sent whole.
+    #[inline]
+    pub(super) fn load(&mut self) {
+        if self.offload.head.bytes == 0 && self.unsent > 0 {
+            self.offload.head = self.queue.next();
+        }
+    }
+
+    /// Fills the packet in the socket up from the one behind it, if as much may leave (Linux `tcp_grow_skb`).
+    fn fill_up(&mut self, room: u32) {
+        let bytes = self.packet().min(room) * u32::from(self.mss);
+        if bytes > self.offload.head.bytes {
+            let missing = bytes - self.offload.head.bytes;
+            self.queue.fill_up(&mut self.offload.head, missing);
+        }
+    }
+
+    /// Takes note that the present packet is over.
+    #[inline]
+    pub(super) fn on_packet(&mut self) {
+        if self.offload.app == App::Waits && self.board.in_flight() < self.window.cwnd {
+            self.expand_buffer();
+        }
+    }
+
+    /// Returns whether the application should be asked to write.
+    #[inline]
+    fn application_may_write(&self) -> bool {
+        match self.offload.app {
+            App::Idle => false,
+            App::Writes => true,
+            App::Waits => {
+                self.unsent < self.offload.wake_unsent
+                    && (self.board.una() >= self.offload.wake
+                        || self.board.in_flight() < self.window.cwnd
+                        || self.board.sacked_out() > 0)
+            }
+        }
+    }
+
+    fn held(&self) -> Held {
+        let (una, nxt) = (self.board.una(), self.board.nxt());
+        Held { una, nxt, packets: self.board.packets(), unsent: self.unsent, mss: self.mss.into() }
+    }
+
+    /// Makes the buffer hold more congestion windows. Returns whether it grew.
+    #[cold]
+    fn expand_buffer(&mut self) -> bool {
+        let grows = self.queue.expand(self.window.cwnd.max(self.recovery.rack.degree() + 1));
+        if grows {
+            self.offload.wake = self.board.una(); // what is free is more than was reckoned with
+        }
+        grows
+    }
+
+    /// Looks for room in the buffer of an application that waits. The buffer grows if the congestion window has room
+    /// (Linux `tcp_check_space`). Returns whether the application may write.
+    #[cold]
+    fn check_space(&mut self) -> bool {
+        let grows = self.board.in_flight() < self.window.cwnd && self.expand_buffer();
+        if !grows && self.board.una() < self.offload.wake && self.board.sacked_out() == 0 {
+            return false;
+        }
+        let (is_writeable, wake) = self.queue.is_writeable(&self.held());
+        self.offload.wake = wake;
+        is_writeable
+    }
+
+    /// Lets the application write until something may leave. Returns whether it may.
+    #[cold]
+    pub(super) fn let_write(&mut self) -> bool {
+        self.offload.once = Once::No;
+        if self.offload.app == App::Waits {
+            if !self.queue.tries_again() && !self.check_space() {
+                return false;
+            }
+            self.offload.app = App::Writes;
+        }
+        loop {
+            if self.queue.is_between_calls() {
+                self.check_app_limited();
+            }
+            self.load();
+            let mut head = self.offload.head;
+            let step = self.queue.step(&self.held(), &mut head, self.offload.widest);
+            self.offload.head = head;
+            self.unsent += step.bytes;
+            self.held_back &= step.bytes == 0;
+            self.offload.app = step.app;
+            match (step.push, step.app) {
+                (Push::One, _) => self.offload.once = Once::Due,
+                (Push::All, _) => (self.offload.wake, self.offload.wake_unsent) = (self.board.una(), u32::MAX),
+                (Push::Nothing, App::Writes) => continue,
+                (Push::Nothing, App::Waits) => {
+                    self.offload.wake = self.queue.is_writeable(&self.held()).1;
+                    self.offload.wake_unsent = self.queue.wake_unsent();
+                    return false;
+                }
+                (Push::Nothing, App::Idle) => return self.queue.is_over() && self.end_stream(),
+            }
+            return true;
+        }
     }
 
     /// Returns how many more segments of the present packet are sure to leave now as full segments, with `in_flight` in
@@ -57,7 +187,7 @@ impl Sender {
     fn assured(&self, in_flight: u32) -> u32 {
         let (left, free) = (self.offload.left(), self.window.cwnd - in_flight);
         let bytes = left * u32::from(self.mss);
-        let is_plain = self.unsent > bytes.into() // so FIN is not among them
+        let is_plain = self.offload.head.bytes > bytes // so neither PSH nor FIN is among them
             && self.room() >= bytes
             && self.board.packets_out() > 2 // the first two segments move the timer
             && self.brakes.is_none()
@@ -79,12 +209,13 @@ impl Sender {
         if self.offload.sure == 0 {
             return None;
         }
-        let is_last = self.offload.on_split();
-        self.unsent -= u64::from(self.mss);
-        let chunk = self.board.send(now, self.mss, Flags::NONE);
+        let is_last = self.offload.on_split(self.mss.into());
+        self.unsent -= u32::from(self.mss);
+        let chunk = self.board.send(now, self.mss, Flags::NONE, false);
         self.segments_sent += 1;
         if is_last {
             self.note_usage();
+            self.on_packet();
         }
         Some((chunk.seq, is_last))
     }
@@ -102,27 +233,40 @@ impl Sender {
     }
 
     /// Returns whether new data waits for the next ACK, because its packet would be short for segmentation offload.
+    /// `room` is the congestion window's.
     #[inline]
-    pub(super) fn waits_for_company(&self, now: Instant, room: u32) -> bool {
-        self.state() < CongestionState::Recovery
-            && !self.offload.is_amid_packet()
-            && self.unsent > u64::from(room) * u64::from(self.mss)
-            && (self.held_back
-                || self.board.head_sent_at().is_some_and(|oldest| {
-                    let (since_last, since_oldest) = (now.since(self.last_sent), now.since(oldest));
-                    let exceeds = |room| self.packet_exceeds(room);
-                    let srtt = self.rtt.srtt();
-                    self.offload.defers(room, since_last, since_oldest, &self.window, srtt, exceeds)
-                        && !self.ends_with_piece()
-                }))
+    fn waits_for_company(&mut self, now: Instant, room: u32) -> bool {
+        self.held_back
+            || (self.offload.head.bytes > self.mss.into()
+                && now.since(self.last_sent) <= PATIENCE
+                && self.state() < CongestionState::Recovery
+                && self.era().sending.tso_defer
+                && self.defers(now, room))
     }
 
-    /// Returns whether the application has closed and one piece in the socket is left. That piece does not grow any
-    /// more, and on Linux FIN stands on it.
-    #[cold]
-    fn ends_with_piece(&self) -> bool {
-        let left = self.offload.left_of_piece(|| offload::piece(self.peer_window, self.mss));
-        self.end == End::Closing && self.unsent <= u64::from(left) * u64::from(self.mss)
+    #[inline(never)]
+    fn defers(&mut self, now: Instant, room: u32) -> bool {
+        let Some(oldest) = self.board.head_sent_at() else { return false };
+        let mss = u32::from(self.mss);
+        let next = Next {
+            bytes: self.offload.head.bytes,
+            is_last: !self.queue.has_behind(),
+            has_fin: self.end == End::Closing,
+            room: room.saturating_mul(mss),
+            peer_room: self.room(),
+            peer_window: self.peer_window,
+            mss,
+        };
+        let exceeds = |room| self.packet_exceeds(room);
+        let Some(why) = next.defers(now.since(oldest), &self.window, self.rtt.srtt(), exceeds) else {
+            return false;
+        };
+        self.held_back = true;
+        if why == Deferred::ByWindow {
+            // The window limits the sender, although a part of it is free.
+            self.usage.on_sent(true, self.board.packets_out(), self.board.una(), self.board.nxt());
+        }
+        true
     }
 
     /// Sends new data, if there is any that the receiver has room for.
@@ -133,27 +277,31 @@ impl Sender {
                 self.on_starved(now);
             }
             self.is_dormant = self.unsent == 0
+                && self.offload.app == App::Idle
                 && self.board.packets_out() == 0
                 && self.end != End::Closing
                 && self.timer.due == Due::Nothing
                 && !self.recovery.tail.is_pending();
             return None;
         }
-        let len = self.unsent.min(u64::from(self.mss)) as u16;
-        Some(self.send_len(now, len))
+        self.load();
+        let len = self.offload.head.bytes.min(self.mss.into());
+        let len = if self.offload.is_amid_packet() { len.min(self.room()) } else { len };
+        Some(self.send_len(now, len as u16))
     }
 
     /// Sends `len` bytes of new data, with FIN if nothing follows.
     #[inline(always)] // as `poll_transmit`
     pub(super) fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
-        self.unsent -= u64::from(len);
-        let ends = if self.unsent == 0 { self.end_of_write(len) } else { Flags::NONE };
+        self.unsent -= u32::from(len);
+        self.offload.head.bytes -= u32::from(len);
+        let ends = if self.offload.head.bytes == 0 { self.end_of_packet(len) } else { Flags::NONE };
         if self.board.packets_out() == 0 {
             self.restart(now);
         }
         let is_armed = self.timer.is_armed() && self.last_sent == now;
         let leaves = if self.brakes.is_some() { self.leave(now) } else { now };
-        let chunk = self.board.send(leaves, len, ends);
+        let chunk = self.board.send(leaves, len, ends, !self.offload.is_amid_packet());
         self.after_send(now, len);
         if !is_armed || self.board.packets_out() <= 2 {
             self.arm_after_send(now);
@@ -161,22 +309,37 @@ impl Sender {
         chunk
     }
 
-    /// Returns the flags of the last segment of what was written, of `len` bytes: PSH (RFC 9293, 3.9.1.2), and FIN if
-    /// the application has closed.
+    /// Returns the flags of the last segment of a packet in the socket, of `len` bytes: PSH if the packet is marked so,
+    /// and FIN if the application has closed. A stack that is not Linux's says PSH at the end of all data (RFC 9293,
+    /// 3.9.1.2).
     #[cold]
-    fn end_of_write(&mut self, len: u16) -> Flags {
-        let fin = self.end == End::Closing;
+    fn end_of_packet(&mut self, len: u16) -> Flags {
+        let is_last = self.unsent == 0;
+        let fin = is_last && self.end == End::Closing;
         if fin {
             self.end = End::FinSent;
         }
-        Flags::PSH.when(len > 0) | Flags::FIN.when(fin)
+        let push = if self.stack == Stack::Rfc { is_last } else { self.offload.head.push };
+        Flags::PSH.when(push && len > 0) | Flags::FIN.when(fin)
     }
 
     /// Returns whether there is new data, or FIN, that the receiver has room for.
     #[inline]
     pub(super) fn has_new(&self) -> bool {
-        let len = self.unsent.min(u64::from(self.mss)) as u32;
+        if self.offload.is_amid_packet() {
+            return self.has_next();
+        }
+        let len = self.unsent.min(self.mss.into());
         (len > 0 || self.end == End::Closing) && len <= self.room()
+    }
+
+    /// Returns whether another segment may follow in the same packet. Its last segment is short if that fills the
+    /// receiver's window (`tcp_mss_split_point`).
+    #[inline]
+    fn has_next(&self) -> bool {
+        let len = self.unsent.min(self.mss.into());
+        let least = if self.stack == Stack::Rfc { len } else { len.min(1) };
+        (len > 0 || self.end == End::Closing) && least <= self.room()
     }
 
     /// Prepares for a segment that is sent while nothing was out: the window may have become too old.
@@ -190,7 +353,7 @@ impl Sender {
             self.window.restart(idle, rto);
             self.usage.on_window(now);
         }
-        self.timer.set(Wait::Rto, now + rto);
+        self.timer.set(Wait::Rto, now, self.rtt.timeout());
         self.cc.on_restart(now, idle);
         if let Some(rate) = self.board.rate() {
             self.cc.on_transmit_start(now, rate, &mut self.window);
@@ -229,7 +392,9 @@ impl Sender {
     fn retransmit(&mut self, now: Instant) -> Option<Chunk> {
         self.recovery.before_resend(self.board.nxt());
         let leaves = self.leave(now);
-        let Resend { chunk, is_first, is_again } = self.board.resend(leaves)?;
+        let together = self.window.cwnd > self.board.in_flight() + 1;
+        let Resend { mut chunk, is_first, is_again, ends_packet } = self.board.resend(leaves, together, self.packet())?;
+        chunk.ends = chunk.ends | Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
         }

@@ -256,6 +256,10 @@ CHANGES = (
         "\tif (net_draws_low && !state->last)\n\t\tstate->last = get_random_u32();\n\tvalue = prandom_u32_state(s);\n",
         since="6.7",
     ),
+    # A program's sockets share the pages that their data is copied to. One program is the hosts of all flows here, and
+    # hosts in reality do not share memory. A segment that two pages share has two fragments, of which a packet in a
+    # receiver's buffer has 17 at most.
+    Change("include/net/sock.h", "return &current->task_frag;", "return &sk->sk_frag;"),
     # From 6.7 on netem has a generator of its own. Without `seed` its numbers are those of all others again.
     Change(
         "net/sched/sch_netem.c",

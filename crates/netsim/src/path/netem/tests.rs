@@ -73,6 +73,31 @@ fn delays_have_the_mean_and_the_spread_of_their_distribution() {
     }
 }
 
+/// netem takes a random number of 32 bits modulo twice the jitter (`tabledist`, sch_netem.c), or an entry of its table.
+/// With the same random numbers, Linux as a process and a wire have the same delays.
+#[test]
+fn delays_are_those_that_netem_draws_from_the_same_numbers() {
+    let delays = |distribution: Distribution| {
+        let distribution = Jitter::Netem(distribution);
+        let params = WireParams { delay: MS * 50, jitter: MS * 10, distribution, ..WireParams::default() };
+        let mut wire = wire(params);
+        (0..20_u32)
+            .map(|packet| wire.release_time(Instant::from_nanos(packet.into())).as_nanos() as i64)
+            .zip(0..)
+            .map(|(time, packet)| time - packet - 50_000_000)
+            .collect::<Vec<_>>()
+    };
+    let mut random = Streams::new(9).stream("wire", 0);
+    let drawn: Vec<u32> = (0..20).map(|_| random.next_u32()).collect();
+    let uniform: Vec<i64> = drawn.iter().map(|drawn| i64::from(drawn % 20_000_000) - 10_000_000).collect();
+    assert_eq!(delays(Distribution::Uniform), uniform);
+    let table = Distribution::Normal.table();
+    for (delay, drawn) in delays(Distribution::Normal).into_iter().zip(drawn) {
+        let exact = f64::from(table[drawn as usize % table.len()]) / 8192.0 * 1e7;
+        assert!((delay as f64 - exact).abs() < 1.0, "{delay} {exact}");
+    }
+}
+
 /// A delay cannot be negative: a packet with such a draw leaves at once.
 #[test]
 fn jitter_beyond_the_delay_sends_packets_at_once() {

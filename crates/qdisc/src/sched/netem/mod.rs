@@ -21,7 +21,6 @@ mod random;
 
 use crate::aqm::mark;
 use crate::discipline::Discipline;
-use crate::distribution::{Distribution, SCALE};
 use crate::kept::{Kept, Look};
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link, QdiscSpec};
@@ -54,15 +53,7 @@ impl Table {
         if jitter == 0 {
             return delay.mean;
         }
-        let drawn = i64::from(drawn());
-        if delay.distribution == Distribution::Uniform {
-            return drawn % (2 * jitter) + delay.mean - jitter;
-        }
-        let value = i64::from(self.0[drawn as usize % self.0.len()]);
-        // The jitter's remainder is rounded to the nearest, away from zero.
-        let part = jitter % SCALE * value;
-        let half = if part >= 0 { SCALE / 2 } else { -SCALE / 2 };
-        (part + half) / SCALE + jitter / SCALE * value + delay.mean
+        delay.mean + delay.distribution.deviation(&self.0, jitter, drawn())
     }
 }
 

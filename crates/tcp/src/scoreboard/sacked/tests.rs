@@ -1,7 +1,7 @@
 //! Segments of 100 bytes, one per millisecond: segment `n` is bytes `100 n .. 100 (n + 1)`.
 
 use super::*;
-use crate::scoreboard::tests::{ack, block, board, lost, resend_all};
+use crate::scoreboard::tests::{RTT, ack, at, block, board, lost, resend_all};
 
 #[test]
 fn repeated_moved_and_stale_blocks_are_counted_once() {
@@ -34,4 +34,20 @@ fn three_blocks_are_sorted_from_any_order() {
     for [x, y, z] in [[a, b, c], [a, c, b], [b, a, c], [b, c, a], [c, a, b], [c, b, a]] {
         assert_eq!(ascending(x, y, z), [a, b, c]);
     }
+}
+
+/// 3 was sent again and SACKed, and then it is reported as a duplicate: original and retransmission are here, and the
+/// original came after 6. Guards against a DSACK that disproves a retransmission which there never was: 5 was sent once.
+#[test]
+fn a_duplicate_of_a_sacked_segment_came_late() {
+    let mut b = board(8);
+    ack(&mut b, 104, 0, &[block(5, 6)]);
+    lost(&mut b);
+    assert_eq!(resend_all(&mut b, 110), [0, 1, 2, 3, 4]);
+    ack(&mut b, 120, 0, &[block(3, 3), block(5, 6)]);
+    let mut delivery = Delivery::new(at(121), RTT);
+    assert_eq!(b.note_twice(block(3, 3), SeqNumber(0), None, &mut delivery), 1);
+    b.sack(SeqNumber(0), &[block(3, 3), block(3, 3), block(5, 6)], &mut delivery);
+    assert_eq!((delivery.segments, delivery.sacked_late), (0, 400));
+    assert_eq!(b.note_twice(block(5, 5), SeqNumber(0), None, &mut delivery), 0);
 }

@@ -28,7 +28,7 @@ fn a_refused_segment_was_not_sent_and_the_window_falls() {
     (0..5).for_each(|_| assert!(s.poll_transmit(at(0)).is_some()));
     assert_eq!(refuse(&mut s, 0), Some(5));
     assert_eq!((s.board.packets_out(), s.state(), s.window.ssthresh), (5, CongestionState::Cwr, 5));
-    assert_eq!((s.stats().segments_sent, s.unsent), (5, 25 * u64::from(MSS)));
+    assert_eq!((s.stats().segments_sent, s.unsent_bytes()), (5, 25 * u64::from(MSS)));
     ack(&mut s, 100, 2, &[], Flags::NONE);
     assert_eq!(transmit(&mut s, 100).0, [5, 6], "no retransmission, and two for two below ssthresh (PRR)");
     ack(&mut s, 110, 5, &[], Flags::NONE);
@@ -117,6 +117,6 @@ fn a_dropped_ack_takes_nothing_back_and_the_rfc_stack_hears_nothing() {
         let mut s = sender(&Config { stack, cc: Cc::Reno, ..config(10) }, 1);
         let bare = Segment { seq: s.board.nxt(), ..crate::sender::tests::WIDE };
         s.on_local_congestion(at(0), &bare, LocalCongestion::Refused);
-        assert_eq!((s.state(), s.unsent), (state, u64::from(MSS)));
+        assert_eq!((s.state(), s.unsent_bytes()), (state, u64::from(MSS)));
     }
 }

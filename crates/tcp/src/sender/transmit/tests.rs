@@ -106,19 +106,6 @@ fn a_fin_alone_says_no_cwr_and_is_not_ecn_capable() {
     }
 }
 
-/// Two segments of room: as much, and FIN may stand on it, leaves at once; a byte more waits on. Guards against an end
-/// of a transfer that waits for company that cannot come.
-#[test]
-fn what_fits_the_window_to_the_byte_does_not_wait() {
-    let waits = [0, 1, u64::from(MSS)].map(|more| {
-        let mut s = sender(&config(10), 0);
-        (s.held_back, s.unsent) = (true, 2 * u64::from(MSS) + more);
-        s.window.cwnd = 2;
-        s.poll_transmit(at(0)).is_none()
-    });
-    assert_eq!(waits, [false, true, true]);
-}
-
 /// A sender with nothing to send and nothing out is not asked again; one that has closed has FIN to send, and one that
 /// owes a probe the probe. Guards against a connection that never ends.
 #[test]

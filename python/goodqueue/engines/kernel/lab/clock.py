@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _TICK_NS = 4_000_000
+TICK_S = _TICK_NS / 1e9
+"""The length of a tick of Linux's timers."""
 _TURN_NS = 512 * _TICK_NS
 """The ticks after which the wheel of timers begins again, for timers of up to 16 s."""
 _FIRST_TURN_NS = 75_000 % 512 * _TICK_NS

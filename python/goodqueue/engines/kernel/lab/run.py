@@ -40,7 +40,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
     _prepare(plan)
     distributions.write(plan, folder)
     heard: list[str] = []
-    spaces = build(plan, heard)
+    clock = Clock.starting_in(_LEAD_S, at_turn=plan.draws is not None)
+    spaces = build(plan, heard, clock)
     own_path = _own_path(plan, spaces)
     captures = {}
     for space, device in captured(plan):
@@ -48,7 +49,8 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
             captures[device] = Capture(device, folder / f"{device}.pcap", buffer_kib)
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
-    clock = Clock.starting_in(_LEAD_S, at_turn=plan.draws is not None)
+    if plan.draws is None:
+        clock = Clock.starting_in(_LEAD_S)
     hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")

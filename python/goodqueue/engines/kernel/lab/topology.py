@@ -15,6 +15,7 @@ from itertools import pairwise
 from . import commands, netlink, sysctls, tc
 from .addresses import GATEWAY, SIDES, everybody, of_host
 from .cards import Card, cards
+from .clock import TICK_S, Clock
 from .chain import Node, nodes
 from .libc import enter_network, new_network
 from .plan import Plan
@@ -73,10 +74,11 @@ class Interface:
     """The side of the path that lies behind the interface."""
 
 
-def build(plan: Plan, heard: list[str]) -> dict[str, Namespace]:
+def build(plan: Plan, heard: list[str], clock: Clock) -> dict[str, Namespace]:
     """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here.
 
-    What ``tc`` says meanwhile is appended to ``heard``.
+    What ``tc`` says meanwhile is appended to ``heard``. If the random numbers are given, the disciplines are made in the
+    last tick before the run by ``clock``, because their timers count ticks from then on.
     """
     row = nodes(plan)
     wires = [card.wire for card in cards(plan) if card.stack.link]
@@ -95,6 +97,8 @@ def build(plan: Plan, heard: list[str]) -> dict[str, Namespace]:
         _connect(spaces, near, far, plan)
         bring_up(spaces, near, far.mac, plan)
         bring_up(spaces, far, near.mac, plan)
+    if plan.draws is not None:
+        clock.sleep_until(-TICK_S / 2)
     for node in row:
         with spaces[node.name].entered():
             steps = [(node.device(commands.TOWARDS[step.direction]), step) for step in node.steps]
