@@ -52,7 +52,7 @@ mod tests {
         let mut random = Streams::new(1).stream("jitter", 0);
         let mut draws = |ms: u64| -> Vec<f64> {
             let jitter = Duration::from_millis(ms);
-            (0..100_000).map(|_| Jitter::Wifi(Crowded).draw(jitter, &mut random) / 1e6).collect()
+            (0..100_000).map(|_| Jitter::Wifi(Crowded).draw(&[], jitter, &mut random) as f64 / 1e6).collect()
         };
         let mean = |draws: &[f64]| draws.iter().sum::<f64>() / draws.len() as f64;
         let calm = draws(1);
