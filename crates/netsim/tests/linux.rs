@@ -116,7 +116,7 @@ fn the_buffers_of_tcp_are_sysctls() {
 }
 
 /// A round trip of 100 ms, and a link that is never full. Half of 100 000 bytes of receive buffer are 4.0 Mbit/s,
-/// 160/256 of them 5.0. A send buffer of 100 000 bytes holds at most two pieces of 64 KiB, and at least two thirds of
+/// 153/256 of them 4.8. A send buffer of 100 000 bytes holds at most two pieces of 64 KiB, and at least two thirds of
 /// it are out: 5 to 10 Mbit/s. Without a limit the flow fills the link.
 #[test]
 fn buffers_limit_a_flow() {
@@ -135,7 +135,7 @@ fn buffers_limit_a_flow() {
     };
     let receive = json!({"tcp_rmem": "4096 65536 100000"});
     let [half, measured] = ["linux-6.1", "linux-7.3"].map(|stack| mbps(stack, receive.clone()));
-    assert!((3.8..4.0).contains(&half) && (4.7..5.0).contains(&measured), "{half} {measured}");
+    assert!((3.8..4.0).contains(&half) && (4.5..4.8).contains(&measured), "{half} {measured}");
     for stack in ["linux-6.1", "linux-7.3"] {
         let send = mbps(stack, json!({"tcp_wmem": "4096 16384 100000"}));
         assert!((5.0..10.0).contains(&send), "{stack} {send}");

@@ -87,7 +87,7 @@ fn an_mtu_and_a_first_window_make_segments_frames_and_rounds() {
 }
 
 /// A receiver that acknowledges 20 segments together sends a twentieth of the ACKs of a receiver that acknowledges
-/// each.
+/// each. At most 20 are out at the end. The short segment that ends a write is acknowledged with the next one.
 #[test]
 fn a_receiver_acknowledges_as_it_is_told() {
     let acks = |every: u64| {
@@ -96,6 +96,6 @@ fn a_receiver_acknowledges_as_it_is_told() {
         (record.queues.down.packets.forwarded, record.queues.up.packets.forwarded)
     };
     let ((data, each), (fewer, together)) = (acks(1), acks(20));
-    assert!(data - each < 20, "{data} {each}");
+    assert!(data - each < 25, "{data} {each}");
     assert!(fewer / together == 19 || fewer / together == 20, "{fewer} {together}");
 }
