@@ -321,7 +321,7 @@ fn what_waited_behind_a_hole_counts_for_the_next_round_trip() {
         for n in (1..=waiting).chain([0]) {
             r.on_data(at(200), &Segment { tsecr: 101, ..segment(5000 + 500 * n) }, &rtt(), false);
         }
-        while r.window.grow(0, MSS) {}
+        while r.window.grow(None, MSS) {}
         let told = u32::from(r.window.offer(r.nxt, 0)) << r.window.shift();
         assert_eq!(told, window_in_header(window), "{waiting} wait");
     }
