@@ -212,25 +212,29 @@ impl DelayedAck {
         self.now = true;
     }
 
-    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending.
+    /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending. Returns whether an ACK leaves
+    /// at once, before the application reads.
     #[inline]
     pub(crate) fn on_taken(
         &mut self,
         now: Instant,
         segment: Arrived,
         srtt: impl FnOnce() -> Option<Duration>,
-    ) {
+    ) -> bool {
         if self.every > 0 && !segment.gap {
             self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
             self.deadline = self.deadline.min(now + MAX);
         } else if segment.unacked > self.mss.into() || self.is_at_once() {
             self.now = true;
+            return true;
         } else if !segment.gap {
-            self.delay(now, srtt);
+            let is_due = self.delay(now, srtt);
             self.now |= segment.is_read && self.is_pushed();
+            return is_due;
         } else {
             self.hold(now, &segment, srtt());
         }
+        false
     }
 
     /// Takes note that the application has read all that waited, of which `unacked` bytes are not acknowledged. More
@@ -272,8 +276,9 @@ impl DelayedAck {
         self.pushed = (self.pushed + 1).min(2);
     }
 
+    /// Sets the timer of a delayed ACK. Returns whether the timer was nearly due: then the ACK leaves at once.
     #[inline]
-    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) {
+    fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) -> bool {
         let mut ato = self.ato;
         if ato > MIN {
             let longest = self.stack.era().receiver.delayed_ack_max;
@@ -282,11 +287,12 @@ impl DelayedAck {
             ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
         if self.deadline != Instant::MAX && self.deadline <= wheel::after(self.tick(), now, ato / 4) {
-            self.now = true; // nearly due
-            return;
+            self.now = true;
+            return true;
         }
         self.deadline = self.deadline.min(wheel::after(self.tick(), now, ato));
         self.timer = self.deadline;
+        false
     }
 
     #[cold]

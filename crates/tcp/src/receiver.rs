@@ -226,9 +226,10 @@ impl Receiver {
         self.take(now, segment, len, None, rtt);
         self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
-        self.answer(now, rtt);
-        if self.delack.is_due() && self.window.is_near_limit() {
-            self.offer_before_reading(segment.payload_len);
+        if self.window.is_near_limit() {
+            self.answer_before_reading(now, segment.payload_len, rtt);
+        } else {
+            self.answer(now, self.unacked, rtt);
         }
         len
     }
@@ -290,32 +291,37 @@ impl Receiver {
         self.unread_pile.memory() + self.ranges.iter().map(|(_, pile)| pile.memory()).sum::<u32>()
     }
 
+    /// Decides the answer to a segment. An ACK of `unacked` bytes may leave before the application reads them. Returns
+    /// whether it does.
     #[inline]
-    fn answer(&mut self, now: Instant, rtt: &RttEstimator) {
+    fn answer(&mut self, now: Instant, unacked: u32, rtt: &RttEstimator) -> bool {
         let arrived = Arrived {
-            unacked: if self.paused { self.unacked_at_once() } else { self.unacked },
+            unacked,
             nxt: self.nxt,
             gap: self.has_gap(),
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, || rtt.srtt());
+        self.delack.on_taken(now, arrived, || rtt.srtt())
     }
 
-    /// Offers the window of an ACK that leaves before the application reads the segment of `len` bytes, which still takes
-    /// up room. If the window shrank by that, the application's reading would send the ACK (`__tcp_ack_snd_check`).
-    fn offer_before_reading(&mut self, len: u16) {
+    /// Does the same where the segment of `len` bytes, which still takes up room, may make the window smaller. Then the
+    /// ACK of more than a segment leaves when the application has read (`__tcp_ack_snd_check`, `tcp_cleanup_rbuf`).
+    fn answer_before_reading(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
         let memory = self.window.packet_memory() + u32::from(len);
-        if self.delack.is_at_once() || !self.window.shrinks(self.last_ack, memory) {
+        let shrinks = self.window.shrinks(self.last_ack, memory);
+        if self.answer(now, if shrinks { 0 } else { self.unacked }, rtt) {
             self.told = Some(self.window.offer(self.nxt, memory));
+        } else if shrinks {
+            self.delack.on_read(self.unacked, false);
         }
     }
 
-    /// Returns the bytes of which an ACK may leave at once although they are unread: none while the window shrinks,
-    /// because the application's reading acknowledges them then (`__tcp_ack_snd_check`).
+    /// Returns the bytes of which an ACK may leave at once: while the application does not read and the window shrinks,
+    /// none, because its reading acknowledges them then.
     #[cold]
     fn unacked_at_once(&self) -> u32 {
-        if self.window.shrinks(self.last_ack, self.memory()) { 0 } else { self.unacked }
+        if self.paused && self.window.shrinks(self.last_ack, self.memory()) { 0 } else { self.unacked }
     }
 
     /// Takes a segment without data.

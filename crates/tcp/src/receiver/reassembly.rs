@@ -53,7 +53,7 @@ impl Receiver {
             if grows {
                 self.delack.on_growth();
             }
-            self.answer(now, rtt);
+            self.answer(now, self.unacked_at_once(), rtt);
             return 0;
         }
         if start < self.nxt {
@@ -98,7 +98,7 @@ impl Receiver {
             self.unacked += 1;
             self.delack.on_fin(closed);
         }
-        self.answer(now, rtt);
+        self.answer(now, self.unacked_at_once(), rtt);
         if shrinks && self.has_gap() {
             self.delack.on_part_filled(self.nxt);
         }
