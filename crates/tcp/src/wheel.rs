@@ -115,6 +115,10 @@ mod tests {
         assert_eq!(floor(Duration::ZERO, us(43_999)), us(43_999), "no ticks");
         assert_eq!(ceil(tick, Duration::from_micros(40_001)), Duration::from_millis(44));
         assert_eq!(ceil(tick, Duration::from_nanos(40_000_999)), Duration::from_millis(40));
-        assert_eq!(ceil(Duration::ZERO, Duration::from_micros(40_001)), Duration::from_micros(40_001), "no ticks");
+        assert_eq!(
+            ceil(Duration::ZERO, Duration::from_micros(40_001)),
+            Duration::from_micros(40_001),
+            "no ticks"
+        );
     }
 }

@@ -40,7 +40,9 @@ pub(super) fn lost(board: &mut Scoreboard) -> bool {
 }
 
 pub(super) fn resend_all(board: &mut Scoreboard, ms: u64) -> Vec<u32> {
-    core::iter::from_fn(|| board.resend(at(ms), false, u32::MAX)).map(|resend| resend.chunk.seq.0 / 100).collect()
+    core::iter::from_fn(|| board.resend(at(ms), false, u32::MAX))
+        .map(|resend| resend.chunk.seq.0 / 100)
+        .collect()
 }
 
 #[test]

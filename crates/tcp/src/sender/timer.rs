@@ -120,7 +120,13 @@ impl Timer {
     /// Sets the timer to a probe `timeout` from now, because a segment was sent. If RTO of the first segment, which left
     /// at `head_sent_at`, comes before the probe, the timer fires then.
     #[inline]
-    pub(super) fn set_probe(&mut self, now: Instant, timeout: Duration, rtt: &RttEstimator, head_sent_at: Instant) {
+    pub(super) fn set_probe(
+        &mut self,
+        now: Instant,
+        timeout: Duration,
+        rtt: &RttEstimator,
+        head_sent_at: Instant,
+    ) {
         let mut timeout = timeout;
         if head_sent_at + rtt.timeout() < now + timeout {
             let left = left(now, head_sent_at, rtt.rto());
