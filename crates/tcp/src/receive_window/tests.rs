@@ -252,7 +252,7 @@ fn newer_releases_grow_by_their_own_rules() {
         let mut w = ReceiveWindow::new(stack, 1448, 1 << 30, None);
         w.established(at(0));
         w.on_echo(1 + rtt_ms, 1);
-        w.rtt_x8 = if rtt_ms == 0 { 4_000_000 } else { w.rtt_x8 };
+        w.rtt_x8 = if rtt_ms == 0 { 4000 } else { w.rtt_x8 };
         w.on_read(at(50), 24 * 1448, Waits::default());
         w.allowed
     };

@@ -68,7 +68,7 @@ impl Sender {
     fn begin_new(&mut self, now: Instant, in_flight: u32) -> bool {
         self.load();
         let room = self.window.cwnd - in_flight;
-        if self.era().sending.fills_packet && self.queue.has_behind() {
+        if self.era().sending.fills_packet && self.queue.has_behind() && self.has_new() {
             self.fill_up(room);
         }
         if self.offload.once == Once::No {

@@ -35,8 +35,8 @@ fn a_closed_window_is_probed_until_it_opens() {
     offered(&mut s, 2300, 10, 0, 1);
     assert_eq!(s.deadline(), at(4700), "2300 ms + 8·300, or later");
     offered(&mut s, 2500, 10, 3500, 1);
-    assert_eq!(transmit(&mut s, 2500).0, [10, 11, 12]);
-    assert_eq!((s.stats.timeouts, s.board.packets_out()), (0, 3));
+    assert_eq!(transmit(&mut s, 2500).0, [10, 11, 12, 13], "half a segment fills the window");
+    assert_eq!((s.stats.timeouts, s.board.packets_out()), (0, 4));
     assert!(s.deadline() <= at(2800), "without backoff");
 }
 
