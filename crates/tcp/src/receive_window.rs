@@ -282,7 +282,7 @@ impl ReceiveWindow {
     pub(crate) fn grow_over_hole(&mut self, memory: u32, len: u16, span: u32) -> bool {
         let receiver = &self.stack.era().receiver;
         let grows = receiver.grow_window_ofo && self.grow_in(memory, len);
-        if receiver.rcv_space_adjust == RcvSpaceAdjust::WithHoles && self.rtt_x8 > 0 {
+        if receiver.rcv_space_adjust == RcvSpaceAdjust::WithHoles {
             let more = self.without_growth(u64::from(self.per_round));
             self.allow(more + u64::from(span));
         }

@@ -224,13 +224,13 @@ impl Receiver {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
         self.take(now, segment, len, None, rtt);
-        self.window.on_read(now, self.delivered, Waits::default());
         self.nxt += len;
         if self.window.is_near_limit() {
             self.answer_before_reading(now, segment.payload_len, rtt);
         } else {
             self.answer(now, self.unacked, rtt);
         }
+        self.window.on_read(now, self.delivered, Waits::default());
         len
     }
 
@@ -380,9 +380,9 @@ impl Receiver {
 
     /// Takes note that the application reads all that waits. What it reads is acknowledged (`tcp_cleanup_rbuf`).
     pub(crate) fn read(&mut self, now: Instant) {
-        self.on_first_read(now, self.unread_pile);
+        let unread = core::mem::take(&mut self.unread_pile);
+        self.on_first_read(now, &unread);
         self.unread = 0;
-        self.unread_pile = Pile::default();
         self.told = None;
         self.delack.on_read(self.unacked, self.has_gap());
         if self.window.is_news(self.nxt, self.memory()) {
@@ -392,8 +392,8 @@ impl Receiver {
 
     /// Takes note that the application reads the first packet of `pile`, the last data in order. It reads packet by
     /// packet, and a round trip of the window's tuning ends with the first one.
-    fn on_first_read(&mut self, now: Instant, pile: Pile) {
-        let unread = pile.bytes() - pile.head();
+    fn on_first_read(&mut self, now: Instant, pile: &Pile) {
+        let unread = pile.behind_first();
         let span = self.ranges.back().map_or(0, |(last, _)| last.end.since(self.nxt));
         self.window.on_read(now, self.delivered - u64::from(unread), Waits { unread, span });
     }

@@ -60,36 +60,33 @@ impl Receiver {
             self.duplicate = Some(SackBlock { start, end: self.nxt });
         }
         let (before, had_gap) = (self.nxt, self.has_gap());
-        let mut pile = self.unread_pile;
-        pile.join(self.pile(SackBlock { start: before, end }), self.overhead());
+        let mut pile = self.unread_pile.clone();
+        pile.join(&self.pile(SackBlock { start: before, end }), self.overhead());
         let memory = self.memory() - self.unread_pile.memory() + pile.memory();
         self.nxt = end;
-        while let Some((range, held)) =
-            self.ranges.front().copied().filter(|(range, _)| range.start <= self.nxt)
-        {
+        while self.ranges.front().is_some_and(|(range, _)| range.start <= self.nxt) {
+            let Some((range, held)) = self.ranges.pop_front() else { break };
             if range.start < self.nxt {
                 let end = self.nxt.earlier(range.end);
                 self.duplicate = Some(SackBlock { start: range.start, end });
             }
             self.nxt = self.nxt.later(range.end);
             self.held -= range.end.since(range.start);
-            pile.join(held, self.overhead());
-            self.ranges.pop_front();
+            pile.join(&held, self.overhead());
         }
         self.forget_blocks();
         let fin_taken = self.fin.is_some_and(|fin| fin >= before && fin < self.nxt);
         let bytes = self.nxt.since(before) - u32::from(fin_taken);
         let acks_unread = had_gap && !self.paused && self.window.acks_before_reading();
-        if self.paused {
-            self.unread += bytes;
-            self.unread_pile = pile;
-        }
         if bytes > 0 {
             self.take(now, segment, bytes, Some(memory), rtt);
         }
         let shrinks = acks_unread && self.fill(pile.memory());
-        if bytes > 0 && !self.paused {
-            self.on_first_read(now, pile);
+        if self.paused {
+            self.unread += bytes;
+            self.unread_pile = pile;
+        } else if bytes > 0 {
+            self.on_first_read(now, &pile);
         }
         if had_gap && !self.has_gap() {
             self.delack.demand(); // RFC 5681, 4.2: an ACK at once when a gap is filled
@@ -157,8 +154,9 @@ impl Receiver {
         let (packet, overhead) = (self.pile(new), self.overhead());
         let (mut pile, mut is_placed, mut joins) = (Pile::default(), false, false);
         while let Some((range, held)) =
-            self.ranges.get(first + joined).copied().filter(|(range, _)| range.start <= new.end)
+            self.ranges.get_mut(first + joined).filter(|(range, _)| range.start <= new.end)
         {
+            let (range, held) = (*range, core::mem::take(held));
             let twice = SackBlock { start: new.start.later(range.start), end: new.end.earlier(range.end) };
             if twice.start < twice.end {
                 self.duplicate = Some(twice);
@@ -166,15 +164,19 @@ impl Receiver {
                 is_placed |= twice == range || twice == new; // one of both is dropped
             }
             if range.start > new.start && !is_placed {
-                joins = pile.join(packet, overhead);
+                joins = pile.join(&packet, overhead);
                 is_placed = true;
             }
-            pile.put_behind(held);
+            if pile.is_empty() {
+                pile = held;
+            } else {
+                pile.put_behind(&held);
+            }
             new = new.join(range);
             joined += 1;
         }
         if !is_placed {
-            joins = pile.join(packet, overhead);
+            joins = pile.join(&packet, overhead);
         }
         if joined == 0 {
             self.ranges.insert(first, (new, pile));
