@@ -397,7 +397,7 @@ impl Sender {
         let together = self.window.cwnd > self.board.in_flight() + 1;
         let Resend { mut chunk, is_first, is_again, ends_packet } =
             self.board.resend(leaves, together, self.packet())?;
-        chunk.ends = chunk.ends | Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
+        chunk.ends |= Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
         }
