@@ -290,7 +290,7 @@ impl DelayedAck {
             self.now = true;
             return true;
         }
-        self.deadline = self.deadline.min(wheel::after(self.tick(), now, ato));
+        self.deadline = self.deadline.min(wheel::fires_at(self.tick(), now, ato));
         self.timer = self.deadline;
         false
     }

@@ -202,6 +202,14 @@ impl RateEstimator {
         self.lost_before = self.lost;
     }
 
+    /// Ends an ACK that later ones have overtaken, and that newly delivered `acked` segments. Neither they nor the losses
+    /// that it showed are in a sample (`old_ack` of Linux's `tcp_ack`).
+    pub(crate) fn on_old_ack(&mut self, acked: u32) {
+        self.delivered += u64::from(acked);
+        self.newest = None;
+        self.lost_before = self.lost;
+    }
+
     /// Ends an ACK that newly delivered `acked` segments, `marked` of them with CE, and returns its sample (4.1.2.3,
     /// GenerateRateSample).
     pub(crate) fn sample(&mut self, now: Instant, acked: u32, marked: u32, min_rtt: Duration) -> RateSample {

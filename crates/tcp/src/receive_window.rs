@@ -134,8 +134,8 @@ impl ReceiveWindow {
         if self.buffer < self.most {
             self.allowed = kept_back;
         }
+        self.offered = self.offered.min(self.allowed);
         if by >= RcvSpaceAdjust::MeasuredShare {
-            self.offered = self.offered.min(self.allowed);
             self.share = (self.mss * WHOLE / (self.mss + era.receiver.packet_memory)) as u8; // 1448 bytes at most
             self.allowed = self.space(0);
         }
@@ -256,7 +256,8 @@ impl ReceiveWindow {
     #[cold]
     fn is_worth(&self, len: u16) -> bool {
         let in_window = |memory: u32| (u64::from(memory) * u64::from(self.share) / u64::from(WHOLE)) as u32;
-        let (mut memory, mut window) = (in_window(self.packet_memory() + u32::from(len)), in_window(self.most) / 2);
+        let (mut memory, mut window) =
+            (in_window(self.packet_memory() + u32::from(len)), in_window(self.most) / 2);
         if memory <= len.into() {
             return true;
         }
@@ -276,7 +277,8 @@ impl ReceiveWindow {
     }
 
     /// Grows the window as [`grow`](Self::grow) does, by a segment out of order, if the stack does so. `memory` counts
-    /// the segment itself only if it joined another: otherwise Linux charges it later (`tcp_data_queue_ofo`). `span` is from the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
+    /// the segment itself only if it joined another: otherwise Linux charges it later (`tcp_data_queue_ofo`). `span` is
+    /// from the next byte in order to the last that has come. Linux since 6.19 then makes room for it.
     pub(crate) fn grow_over_hole(&mut self, memory: u32, len: u16, span: u32) -> bool {
         let receiver = &self.stack.era().receiver;
         let grows = receiver.grow_window_ofo && self.grow_in(memory, len);

@@ -90,14 +90,35 @@ mod tests {
         );
     }
 
-    /// Guards against a timer that is early, or a tick later than necessary.
+    /// 41 ms after 101 ms: 10 whole ticks after tick 25, and one more (`jiffies + msecs_to_jiffies(40) + 1` without its
+    /// rounding up). Guards against a delayed ACK a tick too late.
     #[test]
-    fn a_deadline_moves_to_a_tick() {
-        let first =
-            |tick, us| first_tick(Duration::from_millis(tick), Instant::ZERO + Duration::from_micros(us));
-        assert_eq!(first(4, 40_001), Instant::ZERO + Duration::from_millis(44));
-        assert_eq!(first(4, 40_000), Instant::ZERO + Duration::from_millis(40));
-        assert_eq!(first(0, 40_001), Instant::ZERO + Duration::from_micros(40_001), "no ticks");
-        assert_eq!(first_tick(Duration::from_millis(4), Instant::MAX), Instant::MAX);
+    fn a_part_of_a_tick_does_not_count() {
+        let after = |tick, now, span| {
+            let at = after(
+                Duration::from_millis(tick),
+                Instant::ZERO + Duration::from_millis(now),
+                Duration::from_millis(span),
+            );
+            at.as_nanos() / 1_000_000
+        };
+        assert_eq!((after(4, 101, 40), after(4, 101, 43), after(4, 101, 44)), (144, 144, 148));
+        assert_eq!(after(0, 101, 40), 141, "no ticks");
+    }
+
+    /// Guards against a tick in the future, and against a nanosecond that costs a tick: Linux counts microseconds.
+    #[test]
+    fn instants_are_rounded_down_and_spans_up() {
+        let tick = Duration::from_millis(4);
+        let us = |us| Instant::ZERO + Duration::from_micros(us);
+        assert_eq!((floor(tick, us(43_999)), floor(tick, us(44_000))), (us(40_000), us(44_000)));
+        assert_eq!(floor(Duration::ZERO, us(43_999)), us(43_999), "no ticks");
+        assert_eq!(ceil(tick, Duration::from_micros(40_001)), Duration::from_millis(44));
+        assert_eq!(ceil(tick, Duration::from_nanos(40_000_999)), Duration::from_millis(40));
+        assert_eq!(
+            ceil(Duration::ZERO, Duration::from_micros(40_001)),
+            Duration::from_micros(40_001),
+            "no ticks"
+        );
     }
 }

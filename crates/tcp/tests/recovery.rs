@@ -95,14 +95,15 @@ fn both_ends_close_at_once() {
 }
 
 /// Only the tail of each of many short transfers is lost. With a probe it costs two round trips or 200 ms, never a
-/// timeout.
+/// timeout. The probe of the last segment waits longest, for RTO: 50 + 75 ticks end with the 128th, 512 ms, and its ACK
+/// comes a round trip later.
 #[test]
 fn a_probe_spares_the_timeout_whichever_of_the_last_segments_is_lost() {
     for lost in 1..=10 {
         let mut pair = upload(reno(Stack::Linux6_1), 10, Path::drop([lost]));
         let time = pair.run(100).expect("it ends");
         assert_eq!(pair.client.stats().timeouts, 0, "segment {lost}");
-        assert!(time <= ms(602), "segment {lost}: {time}");
+        assert!(time <= ms(612), "segment {lost}: {time}");
     }
 }
 

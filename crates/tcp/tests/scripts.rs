@@ -121,9 +121,10 @@ fn a_missing_segment_fails() {
 fn a_segment_too_early_or_late_fails() {
     let early = with("      > 10001:25001", "150ms > 10001:25001");
     fails(&early, 5, &["expected > 10001:11001 at 150ms, got > 10001:11001", "at 100ms"]);
+    // The probe waits for RTO: 25 + 75 ticks of 4 ms end with the next eighth tick, the 104th. Time 0 is tick 25.
     let late = "connected 100ms\n0ms write 1000\n > 1:1001\n250ms > 1:1001\n";
-    fails(late, 4, &["at 250ms, got nothing; the next is > 1:1001", "at 300ms"]);
-    assert_eq!(run(&late.replace("250ms", "300ms")), Ok(Outcome::Passed));
+    fails(late, 4, &["at 250ms, got nothing; the next is > 1:1001", "at 316ms"]);
+    assert_eq!(run(&late.replace("250ms", "316ms")), Ok(Outcome::Passed));
 }
 
 #[test]
@@ -131,8 +132,8 @@ fn a_tolerance_counts_both_ways_and_no_further() {
     let at = |ms: u32| {
         run(&format!("tolerance 2ms\nconnected 100ms\n0ms write 1000\n > 1:1001\n{ms}ms > 1:1001\n"))
     };
-    assert_eq!([298, 300, 302].map(|ms| at(ms).is_ok()), [true; 3]);
-    assert_eq!([297, 303].map(|ms| at(ms).is_ok()), [false; 2]);
+    assert_eq!([314, 316, 318].map(|ms| at(ms).is_ok()), [true; 3]);
+    assert_eq!([313, 319].map(|ms| at(ms).is_ok()), [false; 2]);
 }
 
 #[test]

@@ -43,28 +43,30 @@ fn due(d: &mut DelayedAck, ms: u64) -> Instant {
     d.deadline()
 }
 
-/// Linux: 40 ms at first, 40/2 + 30 = 50 ms after a gap of 30 ms, and 25 + 35 = 60 ms after a gap of 35 ms.
+/// A timer of Linux 6.1 fires a tick of 4 ms after its time, which counts from the last tick. 40 ms at first: 2 + 10 + 1
+/// ticks are 52 ms. From tick 2 to tick 10 are 32 ms, and half of 40 ms with them is 52: 10 + 13 + 1 ticks are 96 ms. From
+/// tick 10 to tick 18 are 32 ms, and half of 13 ticks, 6 ticks, with them are 14: 18 + 14 + 1 ticks are 132 ms.
 #[test]
 fn the_delay_follows_the_rhythm_of_the_peer() {
     let mut d = settled();
-    for (ms, after) in [(10, 40), (40, 50), (75, 60)] {
-        assert_eq!(due(&mut d, ms), at(ms + after));
+    for (ms, due_ms) in [(10, 52), (40, 96), (75, 132)] {
+        assert_eq!(due(&mut d, ms), at(due_ms));
         d.on_sent_ack();
     }
 }
 
-/// A delay without a second segment doubles, up to the RTO. The timer fires with a tick: at 52 ms, not at 50.
+/// A delay without a second segment doubles, up to the RTO. From tick 2 to tick 20 are 72 ms, less than the delay of 80:
+/// half of 80 ms and 72 are 28 ticks, and 20 + 28 + 1 ticks are 196 ms.
 #[test]
 fn an_ack_that_nothing_came_for_waits_longer_the_next_time() {
     let mut d = settled();
-    assert_eq!(due(&mut d, 10), at(50));
-    d.on_timeout(at(50), RTO);
+    assert_eq!(due(&mut d, 10), at(52));
+    d.on_timeout(at(51), RTO);
     assert_eq!((d.is_due(), d.deadline()), (false, at(52)));
     d.on_timeout(at(52), RTO);
     assert!(d.is_due() && d.deadline() == Instant::MAX);
     d.on_sent_ack();
-    // The delay is 80 ms now. The gap of 70 ms is less: 80/2 + 70 = 110.
-    assert_eq!(due(&mut d, 80), at(190));
+    assert_eq!(due(&mut d, 80), at(196));
 }
 
 /// A second small segment does not lengthen the wait, and ends a wait that is nearly over.
@@ -76,10 +78,10 @@ fn the_first_segment_decides_when_the_wait_ends() {
     d.on_taken(at(10), tiny(1), || None);
     d.on_data(at(20), 1448, false, || RTO, || WINDOW);
     d.on_taken(at(20), tiny(2), || None);
-    assert_eq!((d.is_due(), d.deadline()), (false, at(50)));
+    assert_eq!((d.is_due(), d.deadline()), (false, at(52)));
     d.on_data(at(41), 1448, false, || RTO, || WINDOW);
     d.on_taken(at(41), tiny(3), || None);
-    assert!(d.is_due(), "9 ms are less than a quarter of 41");
+    assert!(d.is_due(), "a quarter of 40 ms after tick 10 is over at tick 13, as the wait is");
 }
 
 #[test]
@@ -178,16 +180,17 @@ fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     }
 }
 
-/// Linux: the delay is at most 200 ms in a ping-pong or after a push, and 500 ms otherwise. Guards against an ACK after
-/// the peer's RTO, or before an answer that could carry it.
+/// Linux: the delay is at most 200 ms in a ping-pong or after a push, and 500 ms otherwise. 2 + 50 + 1 ticks are 212 ms.
+/// 2 + 125 ticks are more than 63, and end with the next eighth: at 128 ticks, 512 ms. Guards against an ACK after the
+/// peer's RTO, or before an answer that could carry it.
 #[test]
 fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
-    for (pushed, in_ping_pong, most) in [(0, false, 500), (1, false, 200), (0, true, 200)] {
+    for (pushed, in_ping_pong, due_ms) in [(0, false, 512), (1, false, 212), (0, true, 212)] {
         let mut d = DelayedAck { pushed, in_ping_pong, ..settled() };
         d.ato = Duration::from_secs(1);
         let segment = Arrived { is_read: pushed == 0, ..full(0) }; // unread data is not acknowledged at once
         d.on_taken(at(10), segment, || None);
-        assert_eq!((d.is_due(), d.deadline()), (false, at(10 + most)), "{pushed} {in_ping_pong}");
+        assert_eq!((d.is_due(), d.deadline()), (false, at(due_ms)), "{pushed} {in_ping_pong}");
     }
 }
 
@@ -232,13 +235,14 @@ fn a_release_has_its_share_of_a_round_trip() {
     }
 }
 
-/// Since 6.8 a delay stays below 200 ms. Before it grew up to half a second.
+/// Since 6.8 a delay stays below 200 ms: 2 + 49 + 1 ticks are 208 ms. Before it grew up to half a second: 320 ms are 80
+/// ticks, which end with an eighth tick, and the next one after 2 + 80 ticks is the 88th, at 352 ms.
 #[test]
 fn a_release_has_its_longest_delay() {
-    for (stack, longest_ms) in [(Stack::Linux6_1, 320), (Stack::Linux6_12, 196), (Stack::Linux7_3, 196)] {
+    for (stack, due_ms) in [(Stack::Linux6_1, 352), (Stack::Linux6_12, 208), (Stack::Linux7_3, 208)] {
         let mut d = settled_on(stack);
         d.ato = Duration::from_millis(320);
         d.on_taken(at(10), full(0), || None);
-        assert_eq!(d.deadline(), at(10 + longest_ms), "{stack:?}");
+        assert_eq!(d.deadline(), at(due_ms), "{stack:?}");
     }
 }

@@ -22,10 +22,12 @@ fn measured(stack: Stack, most: u32) -> ReceiveWindow {
 /// 43 690 − 1460 bytes: (42 230 − 14 600) / 2920 = 9.5.
 #[test]
 fn the_first_window_is_the_one_in_linuxs_syns() {
-    let mut w = measured(Stack::Linux6_1, 3 << 20);
-    assert_eq!((w.of_syn(), w.shift(), growths(&mut w)), (64_240, 7, 0));
-    let mut w = measured(Stack::Linux3_10, 3 << 20);
-    assert_eq!((w.of_syn(), growths(&mut w)), (14_600, 10));
+    let first = |stack| {
+        let syn = ReceiveWindow::new(stack, 1448, 3 << 20, None);
+        (syn.of_syn(), syn.shift(), growths(&mut measured(stack, 3 << 20)))
+    };
+    assert_eq!(first(Stack::Linux6_1), (64_240, 7, 0));
+    assert_eq!(first(Stack::Linux3_10), (14_600, 7, 10));
 }
 
 /// Linux 3.14 offers 20 segments, 29 200 bytes, and allows 187 200 − 1460. 24 segments in a round trip are less
@@ -37,11 +39,11 @@ fn linux_3_14_makes_room_in_steps() {
     let mut w = measured(Stack::Linux3_14, 1 << 30);
     assert_eq!((w.of_syn(), growths(&mut w)), (29_200, 54));
     w.open(at(0), SeqNumber(1));
-    w.on_read(at(50), 24 * 1460);
+    w.on_read(at(50), 24 * 1460, Waits::default());
     assert_eq!(growths(&mut w), 0);
-    w.on_read(at(100), 60 * 1460);
+    w.on_read(at(100), 60 * 1460, Waits::default());
     assert_eq!(growths(&mut w), 25);
-    w.on_read(at(150), 106 * 1460);
+    w.on_read(at(150), 106 * 1460, Waits::default());
     assert_eq!(growths(&mut w), 0);
 }
 
@@ -55,7 +57,7 @@ fn linux_3_14_takes_a_quarter_more_half_as_far() {
     let mut taken = 0;
     let mut allowed = |ms, segments: u64| {
         taken += segments * 1460;
-        w.on_read(at(ms), taken);
+        w.on_read(at(ms), taken, Waits::default());
         w.allowed
     };
     assert_eq!(allowed(50, 24), 185_740);
@@ -73,13 +75,13 @@ fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
     let mut w = measured(Stack::Linux6_1, 1 << 30);
     growths(&mut w);
     w.open(at(0), SeqNumber(1));
-    w.on_read(at(49), 12 * 1448);
+    w.on_read(at(49), 12 * 1448, Waits::default());
     assert_eq!(growths(&mut w), 0, "before the round trip is over");
-    w.on_read(at(50), 12 * 1448);
+    w.on_read(at(50), 12 * 1448, Waits::default());
     assert_eq!(growths(&mut w), 7);
-    w.on_read(at(100), 36 * 1448);
+    w.on_read(at(100), 36 * 1448, Waits::default());
     assert_eq!(growths(&mut w), 71);
-    w.on_read(at(150), 60 * 1448);
+    w.on_read(at(150), 60 * 1448, Waits::default());
     assert_eq!(growths(&mut w), 0, "the same again is no growth");
 }
 
@@ -88,7 +90,7 @@ fn linux_6_makes_room_for_a_sender_that_goes_on_doubling() {
 #[test]
 fn the_buffer_holds_whole_segments() {
     let mut w = measured(Stack::Linux6_1, 1 << 30);
-    w.on_read(at(50), 11 * 1448);
+    w.on_read(at(50), 11 * 1448, Waits::default());
     growths(&mut w);
     assert_eq!(w.offered, 67_140);
 }
@@ -109,11 +111,11 @@ fn a_server_grows_up_to_what_an_unread_segment_leaves() {
     assert_eq!(w.of_syn(), 65_160);
     w.established(at(50));
     w.on_echo(51, 1);
-    w.on_read(at(51), 1448);
+    w.on_read(at(51), 1448, Waits::default());
     assert_eq!((growths(&mut w), w.allowed), (0, 64_088));
-    w.on_read(at(101), 11 * 1448);
+    w.on_read(at(101), 11 * 1448, Waits::default());
     assert_eq!(w.allowed, 67_140);
-    while w.grow(0, 1448) {}
+    while w.grow(None, 1448) {}
     assert_eq!(w.offered, 67_140 - 1364);
     assert!(w.grow_over_hole(0, 1448, 0) && !w.grow_over_hole(0, 1448, 0));
     assert_eq!(w.offered, 67_140);
@@ -124,7 +126,7 @@ fn a_server_grows_up_to_what_an_unread_segment_leaves() {
 fn linux_3_10_allows_twice_a_round_trip() {
     let mut w = measured(Stack::Linux3_10, 1 << 30);
     growths(&mut w);
-    w.on_read(at(50), 24 * 1460);
+    w.on_read(at(50), 24 * 1460, Waits::default());
     assert_eq!(growths(&mut w), 10);
 }
 
@@ -134,7 +136,7 @@ fn segments_out_of_order_make_the_window_grow() {
     for (stack, grows) in [(Stack::Linux3_10, false), (Stack::Linux3_14, true), (Stack::Linux6_1, true)] {
         let mut w = measured(stack, 1 << 30);
         growths(&mut w);
-        w.on_read(at(50), 100 * 1460);
+        w.on_read(at(50), 100 * 1460, Waits::default());
         assert_eq!(w.grow_over_hole(0, 1448, 0), grows, "{stack:?}");
     }
 }
@@ -142,28 +144,29 @@ fn segments_out_of_order_make_the_window_grow() {
 #[test]
 fn the_window_does_not_grow_beyond_the_configured_one() {
     let mut w = measured(Stack::Linux6_1, 70_000);
-    w.on_read(at(50), 100 * 1460);
+    w.on_read(at(50), 100 * 1460, Waits::default());
     growths(&mut w);
     assert_eq!(w.offered, 70_000);
     assert_eq!(growths(&mut ReceiveWindow::new(Stack::Linux3_10, 1448, 3000, None)), 0);
 }
 
-/// RFC 9293, 3.8.6.2. Guards against an edge that moves back, and an offer of less than a segment.
+/// RFC 9293, 3.8.6.2. The buffer has 40 000 bytes of memory, half of which may be offered. Guards against an edge that
+/// moves back, and an offer of less than a segment.
 #[test]
 fn what_waits_takes_room_and_the_edge_never_moves_back() {
     let mut w = ReceiveWindow::new(Stack::Linux6_1, 1448, 20_000, None);
     w.open(at(0), SeqNumber(1));
     assert_eq!(w.offer(SeqNumber(1), 0), 20_000);
-    // 5000 bytes arrived, and wait: the edge stays.
-    assert_eq!(w.offer(SeqNumber(5001), 5000), 15_000);
-    // 3000 of these bytes were read: 2000 wait.
-    assert_eq!(w.offer(SeqNumber(5001), 2000), 18_000);
-    // Full, and all bytes wait: nothing is left. Room for less than a segment also counts as nothing.
-    assert_eq!(w.offer(SeqNumber(23_001), 20_000), 0);
-    assert_eq!(w.offer(SeqNumber(23_001), 18_600), 0);
-    assert!(!w.is_news(SeqNumber(23_001), 18_600) && w.is_news(SeqNumber(23_001), 10_000));
-    assert_eq!(w.offer(SeqNumber(23_001), 10_000), 10_000);
-    assert!(!w.is_news(SeqNumber(23_001), 5000), "15 000 are no news to who knows of 10 000");
+    // 10 000 bytes of memory wait, half of which are payload: the edge stays.
+    assert_eq!(w.offer(SeqNumber(5001), 10_000), 15_000);
+    // 6000 bytes of memory were read: 4000 wait.
+    assert_eq!(w.offer(SeqNumber(5001), 4000), 18_000);
+    // The buffer is full: nothing is left. Room for less than a segment, 1400 bytes, also counts as nothing.
+    assert_eq!(w.offer(SeqNumber(23_001), 40_000), 0);
+    assert_eq!(w.offer(SeqNumber(23_001), 37_200), 0);
+    assert!(!w.is_news(SeqNumber(23_001), 37_200) && w.is_news(SeqNumber(23_001), 20_000));
+    assert_eq!(w.offer(SeqNumber(23_001), 20_000), 10_000);
+    assert!(!w.is_news(SeqNumber(23_001), 10_000), "15 000 are no news to who knows of 10 000");
 }
 
 /// 100 ms, then 180 ms: 800 − 100 + 180 = 880 eighths. Then 100 ms: Linux 6 takes it at once, the older stacks
@@ -191,12 +194,14 @@ fn scaled_windows_are_rounded_up() {
     assert_eq!(w.left(SeqNumber(1)), 65_536);
 }
 
-/// RFC 9293, 3.8.6.2.2: a sixteenth of the buffer, or a segment, is worth an offer. One byte less is not.
+/// RFC 9293, 3.8.6.2.2: a sixteenth of the window, or a segment, is worth an offer. One byte less is not. A window of
+/// less than a segment is worth an offer while half of it is free (Linux `__tcp_select_window`).
 #[test]
 fn a_window_is_silly_below_a_sixteenth_of_the_buffer_and_below_a_segment() {
-    for (allowed, least) in [(64_000, 4000), (16_000, 1448), (1000, 1000)] {
-        let w = ReceiveWindow { allowed, offered: allowed, ..measured(Stack::Linux6_1, 1 << 30) };
-        assert_eq!((w.wanted(allowed - least), w.wanted(allowed - least + 1)), (least, 0));
+    for (allowed, least) in [(64_000, 4000), (16_000, 1448), (1000, 500)] {
+        let buffer = 2 * allowed;
+        let w = ReceiveWindow { allowed, offered: allowed, buffer, ..measured(Stack::Linux6_1, 32_767) };
+        assert_eq!((w.wanted(buffer - 2 * least), w.wanted(buffer - 2 * least + 2)), (least, 0));
     }
 }
 
@@ -207,8 +212,8 @@ fn nothing_grows_before_a_round_trip_is_measured() {
     w.open(at(0), SeqNumber(1));
     w.established(at(0));
     let before = w.allowed;
-    w.on_read(at(50), 60 * 1448);
-    w.on_read(at(100), 200 * 1448);
+    w.on_read(at(50), 60 * 1448, Waits::default());
+    w.on_read(at(100), 200 * 1448, Waits::default());
     assert_eq!(w.allowed, before);
 }
 
@@ -219,48 +224,51 @@ fn the_first_window_holds_two_segments() {
     assert_eq!(reserve(65_536, 60_000), 120_000);
 }
 
-/// 1448 of 2304 bytes are 160/256. 131 072 bytes of memory are 81 920 then, and 6 MiB are 3.75 MiB. Segments of 448
-/// bytes have 49/256: 25 088 bytes, less than was offered. Before Linux 6.6 the share is a half whatever comes.
+/// 1448 of 1448 + 960 bytes are 153/256. 131 072 bytes of memory are a window of 78 336 then, and less 1600 bytes of
+/// 77 379. Segments of 448 bytes have 81/256: 41 472 bytes, less than was offered. Before Linux 6.6 the share is a half
+/// whatever comes. A segment is kept back of what is offered first, 65 536 − 1448 bytes, unless the first buffer is large.
 #[test]
 fn newer_releases_offer_the_share_of_the_payload() {
     let window = |stack, mss, first| {
         let mut w = ReceiveWindow::new(stack, mss, 3 << 20, first);
         w.established(at(0));
-        (w.offered, w.allowed, w.most, w.room_of_held(1600))
+        (w.offered, w.allowed, w.most, w.space(1600))
     };
     for stack in [Stack::Linux6_12, Stack::Linux7_3] {
-        assert_eq!(window(stack, 1448, None), (64_240, 81_920, 3_932_160, 1000), "{stack:?}");
-        assert_eq!(window(stack, 448, None), (25_088, 25_088, 1_204_224, 306), "{stack:?}");
-        assert_eq!(window(stack, 1448, Some(1 << 20)), (64_240, 655_360, 3_932_160, 1000), "{stack:?}");
+        assert_eq!(window(stack, 1448, None), (64_088, 78_336, 6 << 20, 77_379), "{stack:?}");
+        assert_eq!(window(stack, 448, None), (65_088, 41_472, 6 << 20, 40_965), "{stack:?}");
+        assert_eq!(window(stack, 1448, Some(1 << 20)), (64_240, 626_688, 6 << 20, 625_731), "{stack:?}");
     }
-    assert_eq!(window(Stack::Linux6_1, 1448, None), (64_240, 64_088, 3 << 20, 800));
-    assert_eq!(window(Stack::Linux6_1, 1448, Some(100_000)), (50_000, 48_552, 3 << 20, 800));
+    assert_eq!(window(Stack::Linux6_1, 1448, None), (64_088, 64_088, 6 << 20, 64_736));
+    assert_eq!(window(Stack::Linux6_1, 1448, Some(100_000)), (48_552, 48_552, 6 << 20, 49_200));
 }
 
 /// As in Linux 6.1, 24 segments after 10 in a round trip are 64 segments, and 2.8 times that more: 243.2 segments, or
-/// 352 153 bytes, and these may be offered. 7.3 has no cushion of 16 segments: 48, and 2.8 times that more.
+/// 352 153 bytes. 153/256 of the buffer may be offered: 589 223 bytes of memory hold all but one of these. 7.3 has no
+/// cushion of 16 segments: 48, and 2.8 times that more, are 264 115 bytes.
 #[test]
 fn newer_releases_grow_by_their_own_rules() {
     let allowed = |stack, rtt_ms: u32| {
         let mut w = ReceiveWindow::new(stack, 1448, 1 << 30, None);
         w.established(at(0));
         w.on_echo(1 + rtt_ms, 1);
-        w.rtt_x8 = if rtt_ms == 0 { 4_000_000 } else { w.rtt_x8 };
-        w.on_read(at(50), 24 * 1448);
+        w.rtt_x8 = if rtt_ms == 0 { 4000 } else { w.rtt_x8 };
+        w.on_read(at(50), 24 * 1448, Waits::default());
         w.allowed
     };
-    assert_eq!(allowed(Stack::Linux6_12, 50), 352_153);
-    assert_eq!(allowed(Stack::Linux7_3, 50), 264_115);
-    assert_eq!(allowed(Stack::Linux7_3, 1), 264_115);
-    // Half a millisecond adds a half: 72 segments.
-    assert_eq!(allowed(Stack::Linux7_3, 0), 104_256);
+    assert_eq!(allowed(Stack::Linux6_12, 50), 352_152);
+    assert_eq!(allowed(Stack::Linux7_3, 50), 264_114);
+    assert_eq!(allowed(Stack::Linux7_3, 1), 264_114);
+    // Half a millisecond adds a half: 72 segments are 104 256 bytes.
+    assert_eq!(allowed(Stack::Linux7_3, 0), 104_255);
 }
 
-/// Twice the 10 segments of the first round trip, 28 960 bytes, and what lies between the next byte and the last.
+/// Twice the 10 segments of the first round trip, 28 960 bytes, and what lies between the next byte and the last:
+/// 128 960 bytes, which 215 776 bytes of memory hold but for one.
 /// Guards against a window that stalls in a long recovery.
 #[test]
 fn linux_7_3_makes_room_for_what_waits_out_of_order() {
-    for (stack, allowed) in [(Stack::Linux6_12, 81_920), (Stack::Linux7_3, 128_960)] {
+    for (stack, allowed) in [(Stack::Linux6_12, 78_336), (Stack::Linux7_3, 128_959)] {
         let mut w = measured(stack, 1 << 30);
         w.grow_over_hole(0, 1448, 100_000);
         assert_eq!(w.allowed, allowed, "{stack:?}");
@@ -268,5 +276,5 @@ fn linux_7_3_makes_room_for_what_waits_out_of_order() {
     let mut unmeasured = ReceiveWindow::new(Stack::Linux7_3, 1448, 1 << 30, None);
     unmeasured.established(at(0));
     unmeasured.grow_over_hole(0, 1448, 100_000);
-    assert_eq!(unmeasured.allowed, 81_920, "before a round trip is known");
+    assert_eq!(unmeasured.allowed, 78_336, "before a round trip is known");
 }

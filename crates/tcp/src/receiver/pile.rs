@@ -68,3 +68,53 @@ impl Pile {
         self.packets.extend_from_slice(&next.packets);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OVERHEAD: u32 = 960;
+
+    /// Returns `count` segments in a row from `offset` on that came one by one.
+    fn row(offset: u32, count: u32) -> Pile {
+        let mut pile = Pile::default();
+        for n in 0..count {
+            pile.join(&Pile::packet(offset + 1448 * n, 1448, OVERHEAD), OVERHEAD);
+        }
+        pile
+    }
+
+    /// A packet has 17 fragments at most, and the first 18 segments lie within the first page. Guards against a pile that
+    /// takes a segment's overhead for each, or for all of them once.
+    #[test]
+    fn seventeen_segments_are_one_packet() {
+        let of = |count| (row(0, count).memory() - 1448 * count) / OVERHEAD;
+        assert_eq!((of(0), of(1), of(17), of(18)), (0, 1, 1, 2));
+        assert_eq!(row(0, 18).behind_first(), 1448);
+    }
+
+    /// 32 768 bytes are 22.6 segments: the 23rd has two fragments. 16 whole segments and the 23rd do not fit into one
+    /// packet, 15 and the 23rd do.
+    #[test]
+    fn a_segment_that_two_pages_share_has_two_fragments() {
+        let fragments = |n| Pile::packet(n * 1448, 1448, OVERHEAD).packets[0].fragments;
+        assert_eq!((fragments(21), fragments(22), fragments(23)), (1, 2, 1));
+        assert_eq!(row(6 * 1448, 16).packets.len(), 1);
+        assert_eq!(row(6 * 1448, 17).packets.len(), 2);
+        assert_eq!(row(7 * 1448, 16).packets.len(), 1, "15 whole segments and the shared one");
+    }
+
+    /// Packets of nine and of nine segments do not fit into one. Nine and eight do, and the overhead of one is given
+    /// back.
+    #[test]
+    fn packets_join_as_a_whole() {
+        for (segments, joins, packets) in [(9, false, 2), (8, true, 1)] {
+            let mut pile = row(0, 9);
+            assert_eq!(pile.join(&row(9 * 1448, segments), OVERHEAD), joins);
+            assert_eq!(pile.memory(), (9 + segments) * 1448 + packets * OVERHEAD);
+        }
+        let mut pile = row(0, 9);
+        pile.put_behind(&row(9 * 1448, 1));
+        assert_eq!((pile.memory(), pile.behind_first()), (10 * 1448 + 2 * OVERHEAD, 1448), "nothing joins");
+    }
+}

@@ -40,7 +40,9 @@ pub(super) fn lost(board: &mut Scoreboard) -> bool {
 }
 
 pub(super) fn resend_all(board: &mut Scoreboard, ms: u64) -> Vec<u32> {
-    core::iter::from_fn(|| board.resend(at(ms), false)).map(|resend| resend.chunk.seq.0 / 100).collect()
+    core::iter::from_fn(|| board.resend(at(ms), false, u32::MAX))
+        .map(|resend| resend.chunk.seq.0 / 100)
+        .collect()
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn of_a_trimmed_segment_the_rest_is_sent_again() {
         assert_eq!((d.segments, b.una(), b.nxt()), (0, SeqNumber(40), SeqNumber(numbers)));
         assert_eq!(b.lose_all(at(300), false), 1);
         assert_eq!(
-            b.resend(at(300), false),
+            b.resend(at(300), false, u32::MAX),
             Some(Resend {
                 chunk: Chunk { seq: SeqNumber(40), len: 60, ends },
                 is_first: true,

@@ -127,6 +127,9 @@ impl Sender {
         delivery.tsecr = segment.tsecr;
         self.take_sack(segment, &mut delivery);
         self.on_dubious_ack(&delivery, &Signs { ece: false, advances: false, ack, una, probe_twice: false });
+        if let Some(rate) = self.board.rate_mut() {
+            rate.on_old_ack(delivery.segments);
+        }
     }
 
     /// Takes an ACK of new data, or an ACK with SACK blocks or ECN feedback.

@@ -120,10 +120,7 @@ impl Sender {
             }
             // The ACK that ends a recovery may show segments to be lost that were sent after it began.
             CongestionState::Open
-                if was_open
-                    && self.board.sacked_out() == 0
-                    && self.board.lost_out() == 0
-                    && !signs.ece =>
+                if was_open && self.board.sacked_out() == 0 && self.board.lost_out() == 0 && !signs.ece =>
             {
                 Found::default()
             }

@@ -98,43 +98,58 @@ pub(super) fn sacked(s: &mut Sender, ms: u64, n: u32, blocks: &[(u32, u32)]) {
     ack(s, ms, n, blocks, Flags::NONE);
 }
 
+/// Returns when the timer fires.
+pub(super) fn fires_at(s: &Sender) -> Instant {
+    let mut timer = s.timer.clone();
+    timer.fires(timer.deadline(), s.era().timers.jiffy);
+    timer.deadline()
+}
+
+/// Lets time pass until the timer has fired; when that was.
+pub(super) fn fire(s: &mut Sender) -> u64 {
+    let at = fires_at(s);
+    s.on_timeout(at);
+    at.as_nanos() / 1_000_000
+}
+
 /// Lets time pass, with tail loss probes, until the retransmission timer has fired; when that was.
 pub(super) fn time_out(s: &mut Sender) -> u64 {
     let before = s.stats.timeouts;
-    while s.stats.timeouts == before {
-        let deadline = s.deadline();
-        s.on_timeout(deadline);
-        if s.stats.timeouts == before {
-            transmit(s, deadline.as_nanos() / 1_000_000);
-        } else {
-            return deadline.as_nanos() / 1_000_000;
+    loop {
+        let ms = fire(s);
+        if s.stats.timeouts > before {
+            return ms;
         }
+        transmit(s, ms);
     }
-    0
 }
 
 /// RFC 6298, 5.4 to 5.7; RFC 5681, equation 4 and its "loss window". There is no new data, so none for F-RTO.
+///
+/// All times are ticks of 4 ms. The probe, of 2·SRTT and 2 ms, takes 51 ticks and one more: 208 ms. Longer timers fire
+/// with every eighth tick, after their time. RTO is SRTT 100 + max(4·50, 200), 75 ticks: 52 + 75 = 127, so at 128, 512 ms.
+/// Twice that: 128 + 150 = 278, so at 280, 1120 ms. Four times: 280 + 300 = 580, so at 584, 2336 ms. After a sample at
+/// 1220 ms: 305 + 75 = 380, so at 384, 1536 ms.
 #[test]
 fn a_timeout_starts_over_with_one_segment_and_a_second_one_keeps_ssthresh() {
     let mut s = sender(&config(10), 10);
     transmit(&mut s, 0);
-    assert_eq!(s.deadline(), at(202), "the probe: 2·SRTT and 2 ms");
-    assert_eq!(time_out(&mut s), 502); // SRTT 100 + max(4·50, 200) after it
+    assert_eq!(fires_at(&s), at(208), "the probe");
+    assert_eq!(time_out(&mut s), 512);
     assert_eq!((s.state(), s.window.cwnd, s.window.ssthresh), (CongestionState::Loss, 1, 5));
-    assert_eq!((transmit(&mut s, 502).0, s.deadline()), ([0].to_vec(), at(1102)), "backoff");
-    s.on_timeout(at(1102));
+    assert_eq!((transmit(&mut s, 512).0, fire(&mut s)), ([0].to_vec(), 1120), "backoff");
     assert_eq!((s.window.ssthresh, s.stats.timeouts), (5, 2));
-    assert_eq!((transmit(&mut s, 1102).0, s.deadline()), ([0].to_vec(), at(2302)));
-    plain(&mut s, 1202, 1);
+    assert_eq!((transmit(&mut s, 1120).0, fires_at(&s)), ([0].to_vec(), at(2336)));
+    plain(&mut s, 1220, 1);
     // The echo says that the last copy arrived: a sample of 100 ms, which ends the backoff.
-    assert_eq!((s.window.cwnd, s.deadline()), (2, at(1502)));
-    assert_eq!(transmit(&mut s, 1202).0, [1, 2]);
-    plain(&mut s, 1302, 3);
-    assert_eq!(transmit(&mut s, 1302).0, [3, 4, 5, 6]);
-    plain(&mut s, 1402, 7);
+    assert_eq!((s.window.cwnd, fires_at(&s)), (2, at(1536)));
+    assert_eq!(transmit(&mut s, 1220).0, [1, 2]);
+    plain(&mut s, 1320, 3);
+    assert_eq!(transmit(&mut s, 1320).0, [3, 4, 5, 6]);
+    plain(&mut s, 1420, 7);
     assert_eq!((s.state(), s.window.cwnd), (CongestionState::Loss, 5), "slow start stops at ssthresh");
-    transmit(&mut s, 1402);
-    plain(&mut s, 1502, 10);
+    transmit(&mut s, 1420);
+    plain(&mut s, 1520, 10);
     assert_eq!((s.state(), s.stats.undos, s.stats.lost), (CongestionState::Open, 0, 11), "0 was lost twice");
 }
 
@@ -148,7 +163,7 @@ fn a_timeout_after_progress_reduces_again() {
     plain(&mut s, ms + 100, 1);
     transmit(&mut s, ms + 100);
     assert_eq!((s.window.ssthresh, s.window.cwnd), (20, 2));
-    s.on_timeout(s.deadline());
+    fire(&mut s);
     assert_eq!(s.window.ssthresh, 2);
 }
 
@@ -158,7 +173,7 @@ fn a_timeout_within_recovery_keeps_its_ssthresh() {
     transmit(&mut s, 0);
     sacked(&mut s, 100, 0, &[(1, 4)]);
     transmit(&mut s, 100);
-    s.on_timeout(s.deadline());
+    fire(&mut s);
     assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Loss, 10));
 }
 

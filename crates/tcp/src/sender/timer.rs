@@ -120,7 +120,13 @@ impl Timer {
     /// Sets the timer to a probe `timeout` from now, because a segment was sent. If RTO of the first segment, which left
     /// at `head_sent_at`, comes before the probe, the timer fires then.
     #[inline]
-    pub(super) fn set_probe(&mut self, now: Instant, timeout: Duration, rtt: &RttEstimator, head_sent_at: Instant) {
+    pub(super) fn set_probe(
+        &mut self,
+        now: Instant,
+        timeout: Duration,
+        rtt: &RttEstimator,
+        head_sent_at: Instant,
+    ) {
         let mut timeout = timeout;
         if head_sent_at + rtt.timeout() < now + timeout {
             let left = left(now, head_sent_at, rtt.rto());
@@ -146,6 +152,7 @@ fn left(now: Instant, start: Instant, span: Duration) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::SeqNumber;
 
     const RTO: Duration = Duration::from_millis(300);
     const JIFFY: Duration = Duration::from_millis(4);
@@ -158,21 +165,42 @@ mod tests {
         Duration::from_millis(ms)
     }
 
-    fn timer(wait: Wait) -> Timer {
-        let mut timer = Timer::new();
-        timer.set(wait, at(150));
-        timer
+    /// Returns an estimator with an RTT of 100 ms and an RTO of 300 ms.
+    fn rtt() -> RttEstimator {
+        let mut rtt = RttEstimator::new(Duration::ZERO, JIFFY);
+        rtt.sample(ms(100), ms(100), SeqNumber(1), SeqNumber(2));
+        assert_eq!(rtt.rto(), RTO);
+        rtt
     }
 
     /// Guards against a new timer that fires, or a stopped one.
     #[test]
     fn a_timer_runs_from_set_to_stop() {
         let mut timer = Timer::new();
-        assert!(!timer.is_running() && timer.due == Due::Nothing);
-        timer.set(Wait::Window, at(7));
+        assert!(!timer.is_running() && timer.due == Due::Nothing && !timer.fires(at(1000), JIFFY));
+        timer.set(Wait::Window, at(3), ms(4));
         assert_eq!((timer.is_running(), timer.deadline(), timer.wait()), (true, at(7), Wait::Window));
         timer.stop();
         assert_eq!((timer.is_running(), timer.wait()), (false, Wait::Window), "what it was set for stays");
+        assert!(!timer.fires(at(1000), JIFFY));
+    }
+
+    /// 27 ms from 101 ms on are over at 128 ms. The 25th tick is over at 101 ms, 27 ms are 7 ticks, and Linux adds one:
+    /// the timer fires at 132 ms. Guards against a timer that fires at the lower bound, or that counts its ticks from
+    /// the poll that found it not yet due.
+    #[test]
+    fn a_timer_fires_with_a_tick() {
+        let mut timer = Timer::new();
+        timer.set(Wait::Rto, at(101), ms(27));
+        assert!(!timer.fires(at(127), JIFFY));
+        assert_eq!(timer.deadline(), at(128), "the lower bound");
+        assert!(!timer.fires(at(128), JIFFY));
+        assert_eq!(timer.deadline(), at(132));
+        assert!(!timer.fires(at(131), JIFFY) && timer.fires(at(132), JIFFY));
+        timer.set(Wait::Rto, at(101), ms(27));
+        assert!(timer.fires(at(140), JIFFY), "a poll that is late");
+        timer.set(Wait::Rto, at(101), ms(27));
+        assert!(!timer.fires(at(127), Duration::ZERO) && timer.fires(at(128), Duration::ZERO), "no ticks");
     }
 
     /// The first segment was sent at 50 ms, and now it is 100 ms. Guards against a probe that puts the timeout off: RTO
@@ -181,22 +209,26 @@ mod tests {
     fn a_timeout_behind_a_probe_counts_from_the_first_segment() {
         for (wait, deadline) in [(Wait::Rto, 400), (Wait::Window, 400), (Wait::Probe, 350), (Wait::Late, 350)]
         {
-            let mut timer = timer(wait);
-            timer.set_rto(at(100), RTO, || Some(at(50)));
+            let mut timer = Timer::new();
+            timer.set(wait, at(100), ms(50));
+            timer.set_rto(at(100), &rtt(), || Some(at(50)));
             assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Rto), "{wait:?}");
         }
-        let mut timer = timer(Wait::Probe);
-        timer.set_rto(at(1000), RTO, || Some(at(50)));
-        assert_eq!(timer.deadline(), at(1000), "a deadline in the past");
+        let mut timer = Timer::new();
+        timer.set(Wait::Probe, at(100), ms(50));
+        timer.set_rto(at(1000), &rtt(), || Some(at(50)));
+        assert_eq!(timer.deadline(), at(1000) + Duration::from_micros(1), "RTO was over at 350 ms");
     }
 
-    /// Guards against a probe behind the timeout, or a timeout that is over and makes the probe leave at once.
+    /// A probe 202 ms after 400 ms. The first segment left at 400 ms: RTO ends at 700 ms, after the probe. It left at
+    /// 250 ms: at 550 ms, before it. It left at 100 ms: RTO is over, and counts no longer. Guards against a probe behind
+    /// the timeout, or a timeout that is over and makes the probe leave at once.
     #[test]
     fn a_probe_leaves_before_the_timeout() {
-        for (rto_at, deadline) in [(400, 302), (250, 250), (100, 302), (50, 302)] {
+        for (head_sent_at, deadline) in [(400, 602), (250, 550), (100, 602), (50, 602)] {
             let mut timer = Timer::new();
-            timer.set_probe(at(100), ms(202), at(rto_at));
-            assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Probe), "{rto_at}");
+            timer.set_probe(at(400), ms(202), &rtt(), at(head_sent_at));
+            assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Probe), "{head_sent_at}");
         }
     }
 
@@ -205,23 +237,25 @@ mod tests {
     #[test]
     fn only_a_probe_for_a_segment_arms_the_timer() {
         let mut timer = Timer::new();
-        timer.set_probe(at(100), ms(202), at(400));
+        timer.set_probe(at(100), ms(202), &rtt(), at(100));
         assert!(timer.is_armed());
-        timer.set_rto(at(100), RTO, || None);
+        timer.set_rto(at(100), &rtt(), || None);
         assert!(!timer.is_armed());
-        timer.set_probe(at(100), ms(202), at(400));
+        timer.set_probe(at(100), ms(202), &rtt(), at(100));
         timer.disarm();
         assert!(!timer.is_armed() && timer.is_running());
     }
 
-    /// 127 ms and 2 ms more, from 101 ms on: 28 ms, which without ticks end at 129 ms. The 25th tick is over, 7 more
-    /// are 28 ms, and Linux adds one: 132 ms. Guards against a wait beyond RTO.
+    /// 127 ms and 2 ms more, from 101 ms on: 28 ms, which end at 129 ms. With ticks they end at 132 ms: the 25th tick is
+    /// over, 7 more are 28 ms, and Linux adds one. An RTO of 20 ms is 5 ticks, and ends at 124 ms. Guards against a wait
+    /// beyond RTO.
     #[test]
     fn a_wait_for_late_segments_ends_with_a_tick_or_with_the_timeout() {
         for (rto, jiffy, deadline) in [(RTO, Duration::ZERO, 129), (RTO, JIFFY, 132), (ms(20), JIFFY, 124)] {
             let mut timer = Timer::new();
-            timer.set_late(at(101), at(127), rto, jiffy);
-            assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Late));
+            timer.set_late(at(101), at(127), rto);
+            assert!(!timer.fires(at(deadline - 1), jiffy) && timer.fires(at(deadline), jiffy));
+            assert_eq!(timer.wait(), Wait::Late);
         }
     }
 }

@@ -68,7 +68,7 @@ impl Sender {
     fn begin_new(&mut self, now: Instant, in_flight: u32) -> bool {
         self.load();
         let room = self.window.cwnd - in_flight;
-        if self.era().sending.fills_packet && self.queue.has_behind() {
+        if self.era().sending.fills_packet && self.queue.has_behind() && self.has_new() {
             self.fill_up(room);
         }
         if self.offload.once == Once::No {
@@ -168,7 +168,9 @@ impl Sender {
             self.offload.app = step.app;
             match (step.push, step.app) {
                 (Push::One, _) => self.offload.once = Once::Due,
-                (Push::All, _) => (self.offload.wake, self.offload.wake_unsent) = (self.board.una(), u32::MAX),
+                (Push::All, _) => {
+                    (self.offload.wake, self.offload.wake_unsent) = (self.board.una(), u32::MAX)
+                }
                 (Push::Nothing, App::Writes) => continue,
                 (Push::Nothing, App::Waits) => {
                     self.offload.wake = self.queue.is_writeable(&self.held()).1;
@@ -393,8 +395,9 @@ impl Sender {
         self.recovery.before_resend(self.board.nxt());
         let leaves = self.leave(now);
         let together = self.window.cwnd > self.board.in_flight() + 1;
-        let Resend { mut chunk, is_first, is_again, ends_packet } = self.board.resend(leaves, together, self.packet())?;
-        chunk.ends = chunk.ends | Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
+        let Resend { mut chunk, is_first, is_again, ends_packet } =
+            self.board.resend(leaves, together, self.packet())?;
+        chunk.ends |= Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
         }

@@ -28,16 +28,31 @@ fn cube_roots_are_exact() {
     assert_eq!(cube_root(u64::MAX), 2_642_245);
 }
 
-/// Section 4.2 with floating point: W_max 1000, reduced to 700; K = cbrt(300 / 0.4) = 9.086 s. The integers have
-/// C = 410/1024 = 0.40039 and ticks of 1 ms: 0.1 % and one segment are allowed.
+/// Linux's `cubic_root`, by hand, of 2^40 / 410 = 2 681 735 677 times the segments. One segment has 32 bits: 32 · 84 / 256
+/// − 1 = 9, and 27 bits less are 19. The guess for 19 is 178, times 2^9 / 64 is 1424. One step of Newton's method: 2 · 1424
+/// + 2 681 735 677 / (1424 · 1423) = 4171, of which 341/1024 are 1388 (the root is 1389.3). 10 segments: 35 bits, 24, guess
+/// 191 · 16 = 3056, 2 · 3056 + 2872 = 8984, and 2991 (2993.2). 100 segments: 38 bits, 31, guess 209 · 32 = 6688,
+/// 2 · 6688 + 5996 = 19 372, and 6451 (6448.6). 300 segments: 40 bits, 11, guess 148 · 64 = 9472, 2 · 9472 + 8968 = 27 912,
+/// and 9294 (9300.6).
+#[test]
+fn k_is_linuxs_cube_root() {
+    for (below, k) in [(0, 0), (1, 1388), (10, 2991), (100, 6451), (300, 9294)] {
+        let mut c = Cubic { w_max: 1000, ..Cubic::of(Stack::Linux6_1) };
+        c.begin_epoch(at(0), 1000 - below, 1);
+        assert_eq!(c.k, k, "{below}");
+    }
+}
+
+/// Section 4.2 with floating point: W_max 1000, reduced to 700. K is 9294/1024 s, 0.1 % less than cbrt(300 / 0.4). The
+/// integers have C = 410/1024 = 0.40039 and ticks of 1/1024 s: 0.1 % and two segments are allowed.
 #[test]
 fn k_and_the_window_are_those_of_the_formula() {
     let mut c = Cubic::of(Stack::Linux6_1);
     assert_eq!(c.ssthresh(&congestion(1000)), 700);
     c.delay_min = Duration::from_millis(100);
     c.update(at(1_000), 700, 1);
-    let k = (300.0_f64 / 0.4).cbrt();
-    assert!((c.k as f64 / 1024.0 - k).abs() < 0.001 * k, "{} and {k}", c.k);
+    let k = 9294.0 / 1024.0;
+    assert!((k - (300.0_f64 / 0.4).cbrt()).abs() < 0.0011 * k);
     for ms in (1_500..30_000).step_by(500) {
         let t = (ms - 1_000) as f64 / 1e3 + 0.1;
         let expected = 0.4 * (t - k).powi(3) + 1000.0;

@@ -42,18 +42,34 @@ fn a_lost_retransmission_is_found_by_new_data_sent_after_it() {
     assert!(lost(&mut b) && b.has_lost());
 }
 
-/// New data left first, and a retransmission at the same instant. The arrival of one says nothing about the other.
+/// New data left, and a retransmission at the same instant. Of these the sequence number tells which is later (Linux
+/// `tcp_rack_sent_after`): the new data. If it arrives, the retransmission is lost. The arrival of the retransmission says
+/// nothing about the new data.
 #[test]
-fn at_one_instant_originals_and_retransmissions_are_not_compared() {
-    for (blocks, ack_to) in [(&[block(1, 4)][..], 0), (&[], 4)] {
+fn at_one_instant_the_sequence_number_tells_the_order() {
+    for (blocks, ack_to, is_lost) in [(&[block(1, 4)][..], 0, true), (&[], 4, false)] {
         let mut b = board(4);
         ack(&mut b, 103, 0, &[block(1, 3)]);
         lost(&mut b);
         b.send(at(110), 100, Flags::NONE, true);
         assert_eq!(resend_all(&mut b, 110), [0]);
         ack(&mut b, 215, ack_to, blocks);
-        assert!(!lost(&mut b));
+        assert_eq!(lost(&mut b), is_lost);
     }
+}
+
+/// Linux `tcp_xmit_retransmit_queue`: a packet of five segments that is lost leaves in packets of two. Guards against a
+/// packet that is longer than pacing allows, and against one for each segment.
+#[test]
+fn what_is_lost_leaves_in_packets_of_the_present_length() {
+    let mut b = Scoreboard::new(SeqNumber(0), 100);
+    for n in 0..5 {
+        b.send(at(0), 100, Flags::NONE, n == 0);
+    }
+    assert_eq!((b.lose_all(at(300), false), b.packets()), (5, 1));
+    let ends: std::vec::Vec<bool> =
+        core::iter::from_fn(|| b.resend(at(300), true, 2)).map(|resend| resend.ends_packet).collect();
+    assert_eq!((ends, b.packets()), (std::vec![false, true, false, true, false], 3));
 }
 
 #[test]

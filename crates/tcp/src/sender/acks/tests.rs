@@ -36,7 +36,8 @@ fn segments_sent_twice_are_timed_by_the_echo_or_not_at_all() {
     s.write(2000);
     transmit(&mut s, ms + 260); // 4 for the first time; there is room for one
     assert_eq!(echoed(&mut s, ms + 370, ms + 260, 5, &[], Flags::NONE), None);
-    assert_eq!(s.rtt.srtt(), Some(Duration::from_nanos(104_531_250)), "103.75 ms and an eighth of 6.25");
+    let srtt = Duration::from_micros(104_531);
+    assert_eq!(s.rtt.srtt(), Some(srtt), "103.75 ms and an eighth of 6.25, in whole microseconds");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::sender::tests::{
-    MSS, at, config, echoed, plain, sacked, sender, time_out, transmit, without_echo,
+    MSS, at, config, echoed, fire, plain, sacked, sender, time_out, transmit, without_echo,
 };
 use crate::{Config, Flags, Stack};
 
@@ -55,21 +55,21 @@ fn an_echo_from_before_the_timeout_undoes_it() {
     assert_eq!((s.board.lost_out(), s.board.in_flight()), (0, 9));
 }
 
-/// RFC 8985, 7.4.2: segment 9 is lost, its probe repairs that without a trace but that nothing came twice.
+/// RFC 8985, 7.4.2: segment 9 is lost, its probe repairs that without a trace but that nothing came twice. The probe
+/// leaves after RTO, as 2·SRTT + 200 ms is later: 25 + 75 = 100 ticks of 4 ms, and the next eighth tick is the 104th.
 #[test]
 fn a_loss_that_the_probe_repaired_reduces_once() {
     let mut s = sender(&config(10), 10);
     transmit(&mut s, 0);
     plain(&mut s, 100, 9);
-    assert_eq!(s.deadline(), at(400), "RTO, as 2·SRTT + 200 ms is later");
-    s.on_timeout(at(400));
-    assert_eq!((transmit(&mut s, 400).0, s.stats.tlp_probes), ([9].to_vec(), 1));
-    plain(&mut s, 500, 10);
+    assert_eq!(fire(&mut s), 416);
+    assert_eq!((transmit(&mut s, 416).0, s.stats.tlp_probes), ([9].to_vec(), 1));
+    plain(&mut s, 516, 10);
     assert!(s.window.ssthresh > 1000 && s.recovery.tail.is_pending(), "the original or the probe?");
     let before = s.window.cwnd;
     s.write(MSS.into());
-    transmit(&mut s, 510);
-    plain(&mut s, 610, 11);
+    transmit(&mut s, 526);
+    plain(&mut s, 626, 11);
     assert_eq!((s.state(), s.window.ssthresh), (CongestionState::Open, before / 2));
     assert!(s.window.cwnd <= before / 2 + 1);
 }
@@ -79,31 +79,32 @@ fn a_probe_that_came_twice_costs_nothing() {
     let mut s = sender(&config(10), 10);
     transmit(&mut s, 0);
     plain(&mut s, 100, 9);
-    s.on_timeout(at(400));
-    transmit(&mut s, 400);
+    let ms = fire(&mut s);
+    transmit(&mut s, ms);
     let before = s.window.cwnd;
-    plain(&mut s, 450, 10);
-    sacked(&mut s, 500, 10, &[(9, 10)]);
+    plain(&mut s, ms + 50, 10);
+    sacked(&mut s, ms + 100, 10, &[(9, 10)]);
     s.write(MSS.into());
-    transmit(&mut s, 510);
-    plain(&mut s, 610, 11);
+    transmit(&mut s, ms + 110);
+    plain(&mut s, ms + 210, 11);
     assert!(s.window.cwnd >= before && s.window.ssthresh > 1000, "{:?}", s.window);
     assert_eq!(s.stats.spurious_retransmissions, 1);
 }
 
-/// The last three of ten are lost. The probe's SACK shows the two before it.
+/// The last three of ten are lost. The probe's SACK shows the two before it. It leaves after 2·SRTT + 2 ms, 51 ticks of
+/// 4 ms and one more: 25 + 52 = 77 ticks.
 #[test]
 fn a_lost_tail_is_repaired_by_the_probe_and_a_fast_recovery() {
     let mut s = sender(&config(10), 10);
     transmit(&mut s, 0);
     plain(&mut s, 100, 7);
-    s.on_timeout(at(302));
-    assert_eq!(transmit(&mut s, 302).0, [9]);
-    sacked(&mut s, 402, 7, &[(9, 10)]);
+    assert_eq!(fire(&mut s), 308);
+    assert_eq!(transmit(&mut s, 308).0, [9]);
+    sacked(&mut s, 408, 7, &[(9, 10)]);
     assert_eq!(s.state(), CongestionState::Recovery);
-    assert_eq!(transmit(&mut s, 402).0, [7], "PRR: one was delivered");
-    plain(&mut s, 502, 8);
-    assert_eq!(transmit(&mut s, 502).0, [8]);
+    assert_eq!(transmit(&mut s, 408).0, [7], "PRR: one was delivered");
+    plain(&mut s, 508, 8);
+    assert_eq!(transmit(&mut s, 508).0, [8]);
     assert_eq!((s.stats.timeouts, s.stats.lost), (0, 2));
 }
 
@@ -134,14 +135,14 @@ fn a_bare_duplicate_ack_tells_that_the_probe_came_twice() {
         let mut s = sender(&config(10), 10);
         transmit(&mut s, 0);
         plain(&mut s, 100, 9);
-        s.on_timeout(at(400));
-        transmit(&mut s, 400);
-        plain(&mut s, 450, 10);
+        let ms = fire(&mut s);
+        transmit(&mut s, ms);
+        plain(&mut s, ms + 50, 10);
         assert!(s.recovery.tail.is_pending());
         let ack = SeqNumber(1 + 10 * MSS);
         let seq = SeqNumber(1); // a window that is new needs a newer segment
         let segment = Segment { ack, seq, tsecr: 0, payload_len, window, ..crate::sender::tests::WIDE };
-        s.on_ack::<true>(at(500), &segment, false);
+        s.on_ack::<true>(at(ms + 100), &segment, false);
         assert_eq!(s.recovery.tail.is_pending(), !is_over, "{payload_len} {window}");
     }
 }

@@ -1,7 +1,7 @@
 //! ACKs by hand, as in the sender's tests: segments of 1000 bytes, RTT 100 ms.
 
 use super::*;
-use crate::sender::tests::{MSS, at, config, plain, sacked, sender, time_out, transmit};
+use crate::sender::tests::{MSS, at, config, fire, fires_at, plain, sacked, sender, time_out, transmit};
 use crate::{Config, Stack};
 use goodqueue_units::Duration;
 
@@ -155,11 +155,11 @@ fn where_three_duplicates_cannot_come_a_quarter_of_a_round_trip_is_waited() {
             "{stack:?}"
         );
         assert!(
-            s.deadline() >= deadline && s.deadline() < deadline + Duration::from_micros(1),
+            fires_at(&s) >= deadline && fires_at(&s) < deadline + Duration::from_micros(1),
             "{:?}",
             s.timer
         );
-        s.on_timeout(s.deadline());
+        fire(&mut s);
         assert_eq!((transmit(&mut s, 132).0, s.state()), ([0].to_vec(), CongestionState::Recovery));
         assert_eq!((s.stats.lost, s.stats.fast_recoveries), (1, 1));
     }

@@ -1,7 +1,7 @@
 //! Probes and waits, with segments of 1000 bytes and an RTT of 100 ms.
 
 use super::*;
-use crate::sender::tests::{MSS, WIDE, at, config, plain, sender, time_out, transmit};
+use crate::sender::tests::{MSS, WIDE, at, config, fire, fires_at, plain, sender, time_out, transmit};
 use crate::{Config, EcnMode, Flags, Segment, SeqNumber, Stack};
 
 /// Takes an ACK of the first `n` segments that leaves room for `window` bytes, on the peer's byte `seq`.
@@ -13,48 +13,50 @@ fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
 
 /// RFC 9293, 3.8.6.1: probes from RTO on, with backoff, that take no sequence number and so need no room. Each answer
 /// starts the wait anew.
+///
+/// RTO is 100 + 200 ms: 75 ticks of 4 ms, which with the 25 before end with the next eighth tick, the 104th. 150 more are
+/// 254, so the 256th. 300 more are 556, so the 560th. From 504 ticks on it is every 64th: 600 more are 1160, so the 1216th.
 #[test]
 fn a_closed_window_is_probed_until_it_opens() {
     let mut s = sender(&config(10), 20);
     transmit(&mut s, 0);
     offered(&mut s, 100, 10, 0, 1);
     assert_eq!(transmit(&mut s, 100).0, []);
-    assert_eq!(s.deadline(), at(400), "RTO: 100 + 200 ms");
-    for (ms, next) in [(400, 1000), (1000, 2200), (2200, 4600)] {
-        s.on_timeout(at(ms));
+    for (ms, next) in [(416, 1024), (1024, 2240), (2240, 4864)] {
+        assert_eq!(fire(&mut s), ms);
         let (probe, flags, ect) = s.poll_transmit(at(ms)).expect("a probe");
         assert_eq!(
             (probe.seq, probe.len, probe.ends, ect),
             (s.board.una() - 1, 0, crate::Flags::NONE, false)
         );
         assert!(flags == crate::Flags::NONE && s.poll_transmit(at(ms)).is_none());
-        assert_eq!(s.deadline(), at(next), "backoff");
+        assert_eq!(fires_at(&s), at(next), "backoff");
     }
     offered(&mut s, 2300, 10, 0, 1);
-    assert_eq!(s.deadline(), at(4700), "2300 ms + 8·300");
+    assert_eq!(s.deadline(), at(4700), "2300 ms + 8·300, or later");
     offered(&mut s, 2500, 10, 3500, 1);
-    assert_eq!(transmit(&mut s, 2500).0, [10, 11, 12]);
-    assert_eq!((s.stats.timeouts, s.board.packets_out()), (0, 3));
+    assert_eq!(transmit(&mut s, 2500).0, [10, 11, 12, 13], "half a segment fills the window");
+    assert_eq!((s.stats.timeouts, s.board.packets_out()), (0, 4));
     assert!(s.deadline() <= at(2800), "without backoff");
 }
 
-/// The ACK that opens the window comes at the instant of the probe, with an echo of marks. Guards against a probe of a
+/// The ACK that opens the window comes at the instant of the probe, 416 ms, with an echo of marks. Guards against a probe of a
 /// window that is open, and a timeout with backoff.
 #[test]
 fn a_window_that_has_opened_is_not_probed() {
     let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 20);
     transmit(&mut s, 0);
     offered(&mut s, 100, 10, 0, 1);
-    assert_eq!((transmit(&mut s, 100).0, s.deadline()), ([].to_vec(), at(400)));
+    assert_eq!((transmit(&mut s, 100).0, fires_at(&s)), ([].to_vec(), at(416)));
     let flags = Flags::ACK | Flags::ECE;
     let ack = Segment { ack: s.board.una(), seq: SeqNumber(2), tsecr: 0, flags, ..WIDE };
-    s.on_ack::<true>(at(400), &ack, false);
-    s.on_timeout(at(400));
+    s.on_ack::<true>(at(416), &ack, false);
+    s.on_timeout(at(416));
     assert_eq!(
         (s.timer.due, s.timer.is_running(), s.rtt.rto()),
         (Due::Nothing, false, Duration::from_millis(300))
     );
-    assert_eq!(transmit(&mut s, 400).0[0], 10);
+    assert_eq!(transmit(&mut s, 416).0[0], 10);
 }
 
 /// RFC 9293, 3.8.6.2.1: no small segment while there may be room for a full one; after the timer, what fits.
@@ -64,8 +66,8 @@ fn a_window_of_less_than_a_segment_is_used_only_by_the_probe() {
     transmit(&mut s, 0);
     offered(&mut s, 100, 10, 400, 1);
     assert_eq!(transmit(&mut s, 100).0, []);
-    s.on_timeout(at(400));
-    let (probe, ..) = s.poll_transmit(at(400)).expect("a probe");
+    let ms = fire(&mut s);
+    let (probe, ..) = s.poll_transmit(at(ms)).expect("a probe");
     assert_eq!((probe.seq, probe.len), (SeqNumber(10_001), 400));
     assert_eq!(s.board.packets_out(), 1);
 }
@@ -88,16 +90,16 @@ fn a_window_is_taken_from_updates_and_not_from_late_segments() {
     assert_eq!(s.peer_window, 2000, "an old ACK tells nothing of now");
 }
 
-/// RFC 8985, 7.3: new data goes as the probe, one segment beyond the window; then nothing but RTO is left.
+/// RFC 8985, 7.3: new data goes as the probe, one segment beyond the window; then nothing but RTO is left. 2·SRTT and 2
+/// ms are 51 ticks of 4 ms, and one more is waited. RTO is 75: 52 + 75 = 127 ticks, and the next eighth is the 128th.
 #[test]
 fn a_probe_is_new_data_where_there_is_some_and_comes_once() {
     let mut s = sender(&config(10), 100);
     transmit(&mut s, 0);
-    assert_eq!(s.deadline(), at(202));
-    s.on_timeout(at(202));
-    assert_eq!(transmit(&mut s, 202).0, [10]);
-    assert_eq!((s.deadline(), s.stats.tlp_probes, s.stats.retransmitted), (at(502), 1, 0));
-    assert_eq!(time_out(&mut s), 502);
+    assert_eq!(fire(&mut s), 208);
+    assert_eq!(transmit(&mut s, 208).0, [10]);
+    assert_eq!((s.stats.tlp_probes, s.stats.retransmitted), (1, 0));
+    assert_eq!(time_out(&mut s), 512);
 }
 
 /// RFC 8985, 7.2: at most RTO after the first segment was sent, not after the last.
@@ -146,9 +148,8 @@ fn a_probe_is_ecn_capable_where_it_is_new_data() {
     for (segments, number, is_new) in [(20, 10, true), (10, 9, false)] {
         let mut s = sender(&config(10), segments);
         transmit(&mut s, 0);
-        let deadline = s.deadline();
-        s.on_timeout(deadline);
-        let (chunk, _, may_be_marked) = s.poll_transmit(deadline).expect("a probe");
+        let ms = fire(&mut s);
+        let (chunk, _, may_be_marked) = s.poll_transmit(at(ms)).expect("a probe");
         assert_eq!((chunk.seq, may_be_marked), (SeqNumber(1 + number * MSS), is_new));
     }
 }

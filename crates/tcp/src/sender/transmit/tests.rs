@@ -132,7 +132,8 @@ fn a_probe_without_data_is_not_ecn_capable() {
 }
 
 /// Packets have 19 segments: the pace is 20 Mbyte/s, for 1/1024 s. Without a limit they are split, so most segments are
-/// not asked for one by one. Guards against a packet that goes on beyond the room of the peer.
+/// not asked for one by one. The last packet ends with a part of a segment, which fills the room (Linux
+/// `tcp_mss_split_point`), but no packet begins with one. Guards against a packet that goes on beyond the room of the peer.
 #[test]
 fn a_packet_ends_where_the_room_of_the_peer_does() {
     let send = |room| {
@@ -149,6 +150,6 @@ fn a_packet_ends_where_the_room_of_the_peer_does() {
     };
     assert_eq!(send(200_000), (true, 100));
     for segments in 3..40 {
-        assert_eq!(send(segments * MSS + 500).1, segments);
+        assert_eq!(send(segments * MSS + 500).1, segments + u32::from(segments % 19 > 0), "{segments}");
     }
 }
