@@ -97,7 +97,7 @@ mod tests {
     /// packet, 15 and the 23rd do.
     #[test]
     fn a_segment_that_two_pages_share_has_two_fragments() {
-        let fragments = |n| Pile::packet(n * 1448, 1448, OVERHEAD).packets[0].fragments;
+        let fragments = |n: u32| Pile::packet(n * 1448, 1448, OVERHEAD).packets[0].fragments;
         assert_eq!((fragments(21), fragments(22), fragments(23)), (1, 2, 1));
         assert_eq!(row(6 * 1448, 16).packets.len(), 1);
         assert_eq!(row(6 * 1448, 17).packets.len(), 2);
