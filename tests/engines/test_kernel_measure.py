@@ -73,8 +73,11 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
             assert got["rtt_ms"] is None
             continue
         for name in ("mean", "min", "max"):
-            # To a nanosecond, for the fraction that the simulator carries from one transmission to the next.
-            assert got["rtt_ms"][name] == pytest.approx(wanted["rtt_ms"][name], abs=2e-6), name
+            # To a nanosecond, for the fraction that the simulator carries from one transmission to the next. Of an ACK
+            # that acknowledges some segments and SACKs others TCP takes the last SACKed one, and captures the last
+            # acknowledged.
+            allowed = {"rel": 1e-3} if name == "mean" else {"abs": 2e-6}
+            assert got["rtt_ms"][name] == pytest.approx(wanted["rtt_ms"][name], **allowed), name
 
 
 @pytest.mark.parametrize(("rtt", "qdisc"), [("0s", "pie ecn"), ("40ms", "codel ecn")])

@@ -30,6 +30,7 @@ from goodqueue.engines.kernel import (
     vm,
 )
 from goodqueue.engines.kernel.lab import run
+from goodqueue.engines.kernel.lab.clock import Clock
 from goodqueue.engines.kernel.lab.errors import LabError
 from goodqueue.engines.kernel.lab.plan import Plan
 from goodqueue.errors import UserError
@@ -313,7 +314,7 @@ def test_tc_runs_only_once_the_timers_are_precise(monkeypatch: pytest.MonkeyPatc
     """A machine that has just booted ticks in 4 ms, and the default burst of each htb class would be 4 ms longer."""
     calls: list[str] = []
 
-    def build(plan: Plan, heard: list[str]) -> NoReturn:
+    def build(plan: Plan, heard: list[str], clock: Clock) -> NoReturn:
         raise LabError(f"{calls} before tc")
 
     monkeypatch.setattr(run, "_await_precise_timers", lambda: calls.append("timers"))

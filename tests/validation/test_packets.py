@@ -75,7 +75,7 @@ def test_two_runs_part_at_the_first_packet_that_differs(run: Captured) -> None:
     seen = run.seen
     assert compare(seen, simulated().seen).are_equal
     assert compare(seen, changed(seen, "down-in", 500, time_ns=2000)).are_equal, "2 us are nothing"
-    late = compare(seen, changed(seen, "down-in", 500, time_ns=2001))
+    late = compare(seen, changed(seen, "down-in", 500, time_ns=2301))  # 2 us, and 100 ns per second of 3 s
     assert late.difference is not None
     assert (late.difference.point, late.difference.place, late.difference.what) == ("down-in", 500, "time")
     acks = int((seen["up-in"].time_ns < late.difference.time_ns).sum())
@@ -100,10 +100,10 @@ def test_what_is_kept_of_a_run_says_how_far_another_agrees(run: Captured, tmp_pa
     other = kept.agreement(changed(run.seen, "down-in", 1100, seq=1), blocks)
     assert not other.is_to_the_end
     assert 1000 <= other.packets < 1250 + 1250
-    late = kept.agreement(changed(run.seen, "up-in", 9, time_ns=2001), blocks)
+    late = kept.agreement(changed(run.seen, "up-in", 9, time_ns=2301), blocks)
     ended_ns = int(run.seen["up-in"].time_ns[9])
     assert late.packets == kept.before({"down-in": blocks["down-in"]}, ended_ns), "the other direction's until then"
-    later = kept.agreement(changed(run.seen, "up-in", 29, time_ns=2001), blocks)
+    later = kept.agreement(changed(run.seen, "up-in", 29, time_ns=2301), blocks)
     assert 20 < later.packets <= 120, "two blocks of it, and what the other direction sent before"
     assert kept.agreement(simulated(duration="2s").seen, blocks).packets > 0.4 * whole, "a shorter run is a beginning"
 

@@ -470,8 +470,8 @@ eras! {
                 false => "after the application took the data",
             }
         /// A router's kernel gives each packet a head of its own, because the sender still holds the first one
-        /// (`skb_cow` in `ip_forward`). Since 6.3 the new head has 704 bytes, not 640. Linux 7.3 and 6.12 show it by their
-        /// first windows: 1448 of 2408 bytes are 153/256.
+        /// (`skb_cow` in `ip_forward`). Since 6.3 the new head has 704 bytes, not 640. Linux 7.3 and 6.12 show it by
+        /// their first windows: 1448 of 2408 bytes are 153/256.
         packet_memory: u32 = [0, 0, 1280, 960, 960, 1280],
             "a packet takes in the receiver, beside its payload," {
                 0 => "no memory",

@@ -137,8 +137,8 @@ mod tests {
         assert_eq!(rack.window(false, 1, &RttEstimator::new(Duration::ZERO, Duration::ZERO)), ms(0));
     }
 
-    /// RFC 8985, 6.2, step 4: a quarter of min_RTT more per round with a DSACK, at most SRTT, for 16 recoveries. A round
-    /// is over when a segment arrives that left after the window last grew.
+    /// RFC 8985, 6.2, step 4: a quarter of min_RTT more per round with a DSACK, at most SRTT, for 16 recoveries. A
+    /// round is over when a segment arrives that left after the window last grew.
     #[test]
     fn dsacks_widen_the_window_once_a_round_for_sixteen_recoveries() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);

@@ -202,8 +202,8 @@ impl RateEstimator {
         self.lost_before = self.lost;
     }
 
-    /// Ends an ACK that later ones have overtaken, and that newly delivered `acked` segments. Neither they nor the losses
-    /// that it showed are in a sample (`old_ack` of Linux's `tcp_ack`).
+    /// Ends an ACK that later ones have overtaken, and that newly delivered `acked` segments. Neither they nor the
+    /// losses that it showed are in a sample (`old_ack` of Linux's `tcp_ack`).
     pub(crate) fn on_old_ack(&mut self, acked: u32) {
         self.delivered += u64::from(acked);
         self.newest = None;

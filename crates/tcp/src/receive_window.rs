@@ -226,9 +226,9 @@ impl ReceiveWindow {
         wanted > 0 && wanted >= 2 * left && 2 * left <= self.allowed
     }
 
-    /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `memory` is in use. `None`:
-    /// only by the segment itself, which the application has not read yet (`tcp_grow_window`, after `tcp_queue_rcv`).
-    /// Old stacks could hand it over at once.
+    /// Grows the window by one arrival of `len` bytes in order, and returns whether it grew. `memory` is in use.
+    /// `None`: only by the segment itself, which the application has not read yet (`tcp_grow_window`, after
+    /// `tcp_queue_rcv`). Old stacks could hand it over at once.
     #[inline]
     pub(crate) fn grow(&mut self, memory: Option<u32>, len: u16) -> bool {
         if self.offered >= self.allowed || len < LEAST {

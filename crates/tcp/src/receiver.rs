@@ -266,8 +266,8 @@ impl Receiver {
         self.has_gap() || self.paused || self.fin.is_some()
     }
 
-    /// Takes the next `bytes` in order. `memory` is what is in the buffer when the window may grow: the segment too, and
-    /// what it has just put in order (`tcp_queue_rcv`). `None`: nothing but the segment.
+    /// Takes the next `bytes` in order. `memory` is what is in the buffer when the window may grow: the segment too,
+    /// and what it has just put in order (`tcp_queue_rcv`). `None`: nothing but the segment.
     #[inline]
     fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, memory: Option<u32>, rtt: &RttEstimator) {
         self.unacked += bytes;

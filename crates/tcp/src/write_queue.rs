@@ -332,8 +332,8 @@ mod tests {
     use crate::{Cc, Stack};
     use std::vec::Vec;
 
-    /// An application that has written and written, until it waits. Returns the queue, what it has in the socket, and
-    /// after how many bytes something was to be sent.
+    /// Lets an application write until it waits. Returns the queue, what it has in the socket, and after how many bytes
+    /// something was to be sent.
     fn full(config: &Config, widest: u32) -> (WriteQueue, Held, Unsent, Vec<u32>) {
         let mut queue = WriteQueue::new(config, SeqNumber(0));
         queue.on_write(1 << 40);

@@ -91,8 +91,8 @@ fn a_lost_tail_waits_for_the_probe_or_the_timer() {
     let time = finish(&mut pair, 10 * MSS);
     let stats = pair.client.stats();
     assert_eq!((stats.timeouts, stats.tlp_probes, stats.fast_recoveries), (0, 1, 0));
-    // The first data leaves at 100 ms, and its ACKs come at 200 ms. The probe leaves RTO of 300 ms later, 50 + 75 ticks,
-    // with the next eighth tick, the 128th, at 512 ms. It takes one round trip.
+    // The first data leaves at 100 ms, and its ACKs come at 200 ms. The probe leaves RTO of 300 ms later, 50 + 75
+    // ticks, with the next eighth tick, the 128th, at 512 ms. It takes one round trip.
     assert_eq!(time, Duration::from_millis(612));
 
     let mut pair = upload(Config { stack: Stack::Rfc, ..reno() }, 10, Path::drop([10]));

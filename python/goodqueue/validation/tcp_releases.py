@@ -15,6 +15,7 @@ SCRIPTS = {
         "send_buffer_linux_6_12",
         "send_buffer_linux_7_3",
     ],
+    "a packet takes in the receiver, beside its payload,": ["half_of_the_buffer_linux_6_1"],
     "a packet for segmentation offload ends with": [
         "packet_ends_with_the_piece_linux_6_1",
         "packet_filled_up_linux_6_12",

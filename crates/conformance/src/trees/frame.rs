@@ -176,7 +176,7 @@ impl Packet for Frame {
     fn merged(&self) -> Option<Merged> {
         self.merged
     }
-    /// A packet socket is charged for the packet as a whole, and then for the last part.
+    /// Says that a packet socket is charged for the packet as a whole, and then for the last part.
     fn is_charged(&self) -> bool {
         self.is_charged
     }

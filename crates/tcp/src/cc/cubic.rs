@@ -34,8 +34,8 @@ const FRIENDLY_EIGHTHS: u32 = (8 * (SCALE + BETA) / 3 / (SCALE - BETA)) as u32;
 const SAME_WINDOW_INTERVAL: Duration = Duration::from_nanos(1_000_000_000 / 32);
 /// The ticks of a stack whose timers are exact.
 const FINEST: Duration = Duration::from_millis(1);
-/// How far Linux's first guess of a cube root, in 1/64, is above the whole part of 64 times the cube root of 8 to 63. Each
-/// was found by hand (`cubic_root`). One step of Newton's method follows, so K depends on the guess by up to 1 %.
+/// How far Linux's first guess of a cube root, in 1/64, is above the whole part of 64 times the cube root of 8 to 63.
+/// Each was found by hand (`cubic_root`). One step of Newton's method follows, so K depends on the guess by up to 1 %.
 const GUESS: [u8; 56] = [
     5, 6, 7, 6, 7, 7, 7, 9, 6, 7, 7, 8, 7, 7, 7, 7, 7, 8, 8, 8, 8, 8, 9, 8, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9, 9,
     8, 9, 8, 8, 9, 9, 8, 9, 9, 9, 9, 9, 9, 10, 9, 9, 9, 10, 10, 9, 10,

@@ -43,9 +43,9 @@ fn due(d: &mut DelayedAck, ms: u64) -> Instant {
     d.deadline()
 }
 
-/// A timer of Linux 6.1 fires a tick of 4 ms after its time, which counts from the last tick. 40 ms at first: 2 + 10 + 1
-/// ticks are 52 ms. From tick 2 to tick 10 are 32 ms, and half of 40 ms with them is 52: 10 + 13 + 1 ticks are 96 ms. From
-/// tick 10 to tick 18 are 32 ms, and half of 13 ticks, 6 ticks, with them are 14: 18 + 14 + 1 ticks are 132 ms.
+/// A timer of Linux 6.1 fires a tick of 4 ms after its time, which counts from the last tick. 40 ms at first: 2 + 10 +
+/// 1 ticks are 52 ms. From tick 2 to tick 10 are 32 ms, and half of 40 ms with them is 52: 10 + 13 + 1 ticks are 96 ms.
+/// From tick 10 to tick 18 are 32 ms, and half of 13 ticks, 6 ticks, with them are 14: 18 + 14 + 1 ticks are 132 ms.
 #[test]
 fn the_delay_follows_the_rhythm_of_the_peer() {
     let mut d = settled();
@@ -55,8 +55,8 @@ fn the_delay_follows_the_rhythm_of_the_peer() {
     }
 }
 
-/// A delay without a second segment doubles, up to the RTO. From tick 2 to tick 20 are 72 ms, less than the delay of 80:
-/// half of 80 ms and 72 are 28 ticks, and 20 + 28 + 1 ticks are 196 ms.
+/// A delay without a second segment doubles, up to the RTO. From tick 2 to tick 20 are 72 ms, less than the delay of
+/// 80: half of 80 ms and 72 are 28 ticks, and 20 + 28 + 1 ticks are 196 ms.
 #[test]
 fn an_ack_that_nothing_came_for_waits_longer_the_next_time() {
     let mut d = settled();
@@ -180,9 +180,9 @@ fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     }
 }
 
-/// Linux: the delay is at most 200 ms in a ping-pong or after a push, and 500 ms otherwise. 2 + 50 + 1 ticks are 212 ms.
-/// 2 + 125 ticks are more than 63, and end with the next eighth: at 128 ticks, 512 ms. Guards against an ACK after the
-/// peer's RTO, or before an answer that could carry it.
+/// Linux: the delay is at most 200 ms in a ping-pong or after a push, and 500 ms otherwise. 2 + 50 + 1 ticks are 212
+/// ms. 2 + 125 ticks are more than 63, and end with the next eighth: at 128 ticks, 512 ms. Guards against an ACK after
+/// the peer's RTO, or before an answer that could carry it.
 #[test]
 fn a_delay_is_at_most_200_ms_where_the_peer_waits() {
     for (pushed, in_ping_pong, due_ms) in [(0, false, 512), (1, false, 212), (0, true, 212)] {

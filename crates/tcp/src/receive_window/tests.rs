@@ -224,9 +224,10 @@ fn the_first_window_holds_two_segments() {
     assert_eq!(reserve(65_536, 60_000), 120_000);
 }
 
-/// 1448 of 1448 + 960 bytes are 153/256. 131 072 bytes of memory are a window of 78 336 then, and less 1600 bytes of
-/// 77 379. Segments of 448 bytes have 81/256: 41 472 bytes, less than was offered. Before Linux 6.6 the share is a half
-/// whatever comes. A segment is kept back of what is offered first, 65 536 − 1448 bytes, unless the first buffer is large.
+/// 1448 of 1448 + 960 bytes are 153/256. 131 072 bytes of memory are a window of 78 336 then, and less 1600 bytes of 77
+/// 379. Segments of 448 bytes have 81/256: 41 472 bytes, less than was offered. Before Linux 6.6 the share is a half
+/// whatever comes. A segment is kept back of what is offered first, 65 536 − 1448 bytes, unless the first buffer is
+/// large.
 #[test]
 fn newer_releases_offer_the_share_of_the_payload() {
     let window = |stack, mss, first| {

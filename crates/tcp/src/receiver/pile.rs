@@ -84,8 +84,8 @@ mod tests {
         pile
     }
 
-    /// A packet has 17 fragments at most, and the first 18 segments lie within the first page. Guards against a pile that
-    /// takes a segment's overhead for each, or for all of them once.
+    /// A packet has 17 fragments at most, and the first 18 segments lie within the first page. Guards against a pile
+    /// that takes a segment's overhead for each, or for all of them once.
     #[test]
     fn seventeen_segments_are_one_packet() {
         let of = |count| (row(0, count).memory() - 1448 * count) / OVERHEAD;

@@ -192,10 +192,10 @@ fn what_comes_twice_is_told_once_and_first() {
 }
 
 /// Half of the buffer of 40 000 bytes may be offered. A packet joins the one before it, and a joined packet has 17
-/// segments at most, and 1280 bytes of memory beside their payload. One segment: (40 000 − 500 − 1280) / 2 = 19 110, but
-/// the first offer of 20 000 holds, and 19 500 of it are left. 39 segments are three packets: (40 000 − 19 500 − 3840) /
-/// 2 = 8330. 59 are four packets: (40 000 − 29 500 − 5120) / 2 = 2690. Guards against a window that stays open, or a
-/// window that opens without an ACK that reports it.
+/// segments at most, and 1280 bytes of memory beside their payload. One segment: (40 000 − 500 − 1280) / 2 = 19 110,
+/// but the first offer of 20 000 holds, and 19 500 of it are left. 39 segments are three packets: (40 000 − 19 500 −
+/// 3840) / 2 = 8330. 59 are four packets: (40 000 − 29 500 − 5120) / 2 = 2690. Guards against a window that stays open,
+/// or a window that opens without an ACK that reports it.
 #[test]
 fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     let mut r = Receiver::new(20_000, &Config { mss: MSS, ..Config::default() });
@@ -236,12 +236,12 @@ fn a_burst_is_acknowledged_when_the_application_reads_it() {
     assert!(ack(&mut r).is_none(), "one segment");
 }
 
-/// Half of the buffer of 128 000 bytes may be offered. The ACK of the last segment before the hole offers (128 000 − 500 −
-/// 1280) / 2 = 63 110 bytes, because the application has not read that segment yet. Of these 52 610 are left when the hole
-/// is filled, and the edge does not move back, although the 21 segments in order are three packets, and the 20 behind the
-/// second hole two: (128 000 − 20 500 − 5 · 1280) / 2 = 50 550. The next ACK counts the 21 segments behind the second hole
-/// alone: (128 000 − 10 500 − 2 · 1280) / 2 = 57 470. Guards against data that takes up its whole length of the window: our
-/// sender would stop at the window's end in a long recovery in which Linux's continues.
+/// Half of the buffer of 128 000 bytes may be offered. The ACK of the last segment before the hole offers (128 000 −
+/// 500 − 1280) / 2 = 63 110 bytes, because the application has not read that segment yet. Of these 52 610 are left when
+/// the hole is filled, and the edge does not move back, although the 21 segments in order are three packets, and the 20
+/// behind the second hole two: (128 000 − 20 500 − 5 · 1280) / 2 = 50 550. The next ACK counts the 21 segments behind
+/// the second hole alone: (128 000 − 10 500 − 2 · 1280) / 2 = 57 470. Guards against data that takes up its whole
+/// length of the window: our sender would stop at the window's end in a long recovery in which Linux's continues.
 #[test]
 fn what_waits_behind_a_hole_takes_its_memory_of_the_buffer() {
     let mut r = receiver();

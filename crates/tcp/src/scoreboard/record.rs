@@ -16,8 +16,8 @@ pub(super) const PUSH: u8 = 32;
 /// Begins a packet for segmentation offload: what was sent together, less what was acknowledged, and split or joined by
 /// SACKs and retransmissions as in Linux's queue.
 pub(super) const FIRST: u8 = 64;
-/// RACK has taken it for lost, and does not look at it again until it is sent again. This holds although the mark of the
-/// loss is taken back: Linux takes the segment out of `tsorted_sent_queue`.
+/// RACK has taken it for lost, and does not look at it again until it is sent again. This holds although the mark of
+/// the loss is taken back: Linux takes the segment out of `tsorted_sent_queue`.
 pub(super) const UNLISTED: u8 = 128;
 /// Any mark of an event. Without one, the segment was sent once, and no ACK or loss detection has marked it.
 pub(super) const TOUCHED: u8 = SACKED | LOST | RESENT | AMBIGUOUS | UNLISTED;

@@ -240,8 +240,8 @@ impl Sender {
         self.board.sacked_out() > 0 || self.recovery.tail.is_pending()
     }
 
-    /// Samples the RTT by the first segment that the ACK covers (Karn; RFC 6298, 3). Returns the path's RTT, by the last
-    /// one that it SACKs or covers.
+    /// Samples the RTT by the first segment that the ACK covers (Karn; RFC 6298, 3). Returns the path's RTT, by the
+    /// last one that it SACKs or covers.
     #[inline]
     fn sample_rtt(&mut self, delivery: &Delivery) -> Option<Duration> {
         let (mut first, mut last) = delivery.acked;

@@ -127,9 +127,9 @@ pub(super) fn time_out(s: &mut Sender) -> u64 {
 /// RFC 6298, 5.4 to 5.7; RFC 5681, equation 4 and its "loss window". There is no new data, so none for F-RTO.
 ///
 /// All times are ticks of 4 ms. The probe, of 2·SRTT and 2 ms, takes 51 ticks and one more: 208 ms. Longer timers fire
-/// with every eighth tick, after their time. RTO is SRTT 100 + max(4·50, 200), 75 ticks: 52 + 75 = 127, so at 128, 512 ms.
-/// Twice that: 128 + 150 = 278, so at 280, 1120 ms. Four times: 280 + 300 = 580, so at 584, 2336 ms. After a sample at
-/// 1220 ms: 305 + 75 = 380, so at 384, 1536 ms.
+/// with every eighth tick, after their time. RTO is SRTT 100 + max(4·50, 200), 75 ticks: 52 + 75 = 127, so at 128, 512
+/// ms. Twice that: 128 + 150 = 278, so at 280, 1120 ms. Four times: 280 + 300 = 580, so at 584, 2336 ms. After a sample
+/// at 1220 ms: 305 + 75 = 380, so at 384, 1536 ms.
 #[test]
 fn a_timeout_starts_over_with_one_segment_and_a_second_one_keeps_ssthresh() {
     let mut s = sender(&config(10), 10);

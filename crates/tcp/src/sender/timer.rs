@@ -85,8 +85,8 @@ impl Timer {
         self.deadline = now + Duration::from_micros(timeout_us.into());
     }
 
-    /// Returns whether the timer fires `now`. On Linux it fires with a `jiffy` only, which is computed only here: an ACK
-    /// sets most timers anew before they fire.
+    /// Returns whether the timer fires `now`. On Linux it fires with a `jiffy` only, which is computed only here: an
+    /// ACK sets most timers anew before they fire.
     ///
     /// If it fired to the nanosecond, a wait for late segments would now and then end before the third SACK, and flows
     /// over fq_codel would less often be in step.
@@ -117,8 +117,8 @@ impl Timer {
         self.set(Wait::Rto, now, timeout);
     }
 
-    /// Sets the timer to a probe `timeout` from now, because a segment was sent. If RTO of the first segment, which left
-    /// at `head_sent_at`, comes before the probe, the timer fires then.
+    /// Sets the timer to a probe `timeout` from now, because a segment was sent. If RTO of the first segment, which
+    /// left at `head_sent_at`, comes before the probe, the timer fires then.
     #[inline]
     pub(super) fn set_probe(
         &mut self,
@@ -221,8 +221,8 @@ mod tests {
     }
 
     /// A probe 202 ms after 400 ms. The first segment left at 400 ms: RTO ends at 700 ms, after the probe. It left at
-    /// 250 ms: at 550 ms, before it. It left at 100 ms: RTO is over, and counts no longer. Guards against a probe behind
-    /// the timeout, or a timeout that is over and makes the probe leave at once.
+    /// 250 ms: at 550 ms, before it. It left at 100 ms: RTO is over, and counts no longer. Guards against a probe
+    /// behind the timeout, or a timeout that is over and makes the probe leave at once.
     #[test]
     fn a_probe_leaves_before_the_timeout() {
         for (head_sent_at, deadline) in [(400, 602), (250, 550), (100, 602), (50, 602)] {
@@ -246,9 +246,9 @@ mod tests {
         assert!(!timer.is_armed() && timer.is_running());
     }
 
-    /// 127 ms and 2 ms more, from 101 ms on: 28 ms, which end at 129 ms. With ticks they end at 132 ms: the 25th tick is
-    /// over, 7 more are 28 ms, and Linux adds one. An RTO of 20 ms is 5 ticks, and ends at 124 ms. Guards against a wait
-    /// beyond RTO.
+    /// 127 ms and 2 ms more, from 101 ms on: 28 ms, which end at 129 ms. With ticks they end at 132 ms: the 25th tick
+    /// is over, 7 more are 28 ms, and Linux adds one. An RTO of 20 ms is 5 ticks, and ends at 124 ms. Guards against a
+    /// wait beyond RTO.
     #[test]
     fn a_wait_for_late_segments_ends_with_a_tick_or_with_the_timeout() {
         for (rto, jiffy, deadline) in [(RTO, Duration::ZERO, 129), (RTO, JIFFY, 132), (ms(20), JIFFY, 124)] {

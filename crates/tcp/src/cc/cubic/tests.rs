@@ -28,12 +28,12 @@ fn cube_roots_are_exact() {
     assert_eq!(cube_root(u64::MAX), 2_642_245);
 }
 
-/// Linux's `cubic_root`, by hand, of 2^40 / 410 = 2 681 735 677 times the segments. One segment has 32 bits: 32 · 84 / 256
-/// less 1 is 9, and 27 bits less are 19. The guess for 19 is 178, times 2^9 / 64 is 1424. One step of Newton's method, with
-/// 2 681 735 677 / (1424 · 1423) = 1323: 2 · 1424 + 1323 = 4171, of which 341/1024 are 1388 (the root is 1389.3).
-/// Ten segments: 35 bits, 24, guess 191 · 16 = 3056, 2 · 3056 + 2872 = 8984, and 2991 (2993.2).
-/// 100 segments: 38 bits, 31, guess 209 · 32 = 6688, 2 · 6688 + 5996 = 19 372, and 6451 (6448.6).
-/// 300 segments: 40 bits, 11, guess 148 · 64 = 9472, 2 · 9472 + 8968 = 27 912, and 9294 (9300.6).
+/// Linux's `cubic_root`, by hand, of 2^40 / 410 = 2 681 735 677 times the segments. One segment has 32 bits: 32 · 84 /
+/// 256 less 1 is 9, and 27 bits less are 19. The guess for 19 is 178, times 2^9 / 64 is 1424. One step of Newton's
+/// method, with 2 681 735 677 / (1424 · 1423) = 1323: 2 · 1424 + 1323 = 4171, of which 341/1024 are 1388 (the root is
+/// 1389.3). Ten segments: 35 bits, 24, guess 191 · 16 = 3056, 2 · 3056 + 2872 = 8984, and 2991 (2993.2). 100 segments:
+/// 38 bits, 31, guess 209 · 32 = 6688, 2 · 6688 + 5996 = 19 372, and 6451 (6448.6). 300 segments: 40 bits, 11, guess
+/// 148 · 64 = 9472, 2 · 9472 + 8968 = 27 912, and 9294 (9300.6).
 #[test]
 fn k_is_linuxs_cube_root() {
     for (below, k) in [(0, 0), (1, 1388), (10, 2991), (100, 6451), (300, 9294)] {

@@ -43,8 +43,8 @@ fn a_lost_retransmission_is_found_by_new_data_sent_after_it() {
 }
 
 /// New data left, and a retransmission at the same instant. Of these the sequence number tells which is later (Linux
-/// `tcp_rack_sent_after`): the new data. If it arrives, the retransmission is lost. The arrival of the retransmission says
-/// nothing about the new data.
+/// `tcp_rack_sent_after`): the new data. If it arrives, the retransmission is lost. The arrival of the retransmission
+/// says nothing about the new data.
 #[test]
 fn at_one_instant_the_sequence_number_tells_the_order() {
     for (blocks, ack_to, is_lost) in [(&[block(1, 4)][..], 0, true), (&[], 4, false)] {

@@ -37,7 +37,8 @@ fn three_blocks_are_sorted_from_any_order() {
 }
 
 /// 3 was sent again and SACKed, and then it is reported as a duplicate: original and retransmission are here, and the
-/// original came after 6. Guards against a DSACK that disproves a retransmission which there never was: 5 was sent once.
+/// original came after 6. Guards against a DSACK that disproves a retransmission which there never was: 5 was sent
+/// once.
 #[test]
 fn a_duplicate_of_a_sacked_segment_came_late() {
     let mut b = board(8);

@@ -177,8 +177,8 @@ fn a_recovery_is_undone_when_all_its_retransmissions_came_twice() {
     assert_eq!((recovery.take_prior(), recovery.is_undo_armed()), (Some(PRIOR), false));
 }
 
-/// The probe up to segment 10 came twice. Guards against another segment's DSACK, or a longer one, that is taken for the
-/// probe's: the reordering window does not widen for a probe.
+/// The probe up to segment 10 came twice. Guards against another segment's DSACK, or a longer one, that is taken for
+/// the probe's: the reordering window does not widen for a probe.
 #[test]
 fn the_dsack_of_the_probe_is_not_of_a_retransmission() {
     let of_probe = |end, is_short| {

@@ -14,8 +14,9 @@ fn offered(s: &mut Sender, ms: u64, n: u32, window: u16, seq: u32) {
 /// RFC 9293, 3.8.6.1: probes from RTO on, with backoff, that take no sequence number and so need no room. Each answer
 /// starts the wait anew.
 ///
-/// RTO is 100 + 200 ms: 75 ticks of 4 ms, which with the 25 before end with the next eighth tick, the 104th. 150 more are
-/// 254, so the 256th. 300 more are 556, so the 560th. From 504 ticks on it is every 64th: 600 more are 1160, so the 1216th.
+/// RTO is 100 + 200 ms: 75 ticks of 4 ms, which with the 25 before end with the next eighth tick, the 104th. 150 more
+/// are 254, so the 256th. 300 more are 556, so the 560th. From 504 ticks on it is every 64th: 600 more are 1160, so the
+/// 1216th.
 #[test]
 fn a_closed_window_is_probed_until_it_opens() {
     let mut s = sender(&config(10), 20);
@@ -40,8 +41,8 @@ fn a_closed_window_is_probed_until_it_opens() {
     assert!(s.deadline() <= at(2800), "without backoff");
 }
 
-/// The ACK that opens the window comes at the instant of the probe, 416 ms, with an echo of marks. Guards against a probe of a
-/// window that is open, and a timeout with backoff.
+/// The ACK that opens the window comes at the instant of the probe, 416 ms, with an echo of marks. Guards against a
+/// probe of a window that is open, and a timeout with backoff.
 #[test]
 fn a_window_that_has_opened_is_not_probed() {
     let mut s = sender(&Config { ecn: EcnMode::Classic, ..config(10) }, 20);

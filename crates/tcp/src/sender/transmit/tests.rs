@@ -133,7 +133,8 @@ fn a_probe_without_data_is_not_ecn_capable() {
 
 /// Packets have 19 segments: the pace is 20 Mbyte/s, for 1/1024 s. Without a limit they are split, so most segments are
 /// not asked for one by one. The last packet ends with a part of a segment, which fills the room (Linux
-/// `tcp_mss_split_point`), but no packet begins with one. Guards against a packet that goes on beyond the room of the peer.
+/// `tcp_mss_split_point`), but no packet begins with one. Guards against a packet that goes on beyond the room of the
+/// peer.
 #[test]
 fn a_packet_ends_where_the_room_of_the_peer_does() {
     let send = |room| {
