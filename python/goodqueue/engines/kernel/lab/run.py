@@ -49,8 +49,7 @@ def run(plan: Plan, folder: Path, progress: Callable[[float], None], buffer_kib:
             captures[device] = Capture(device, folder / f"{device}.pcap", buffer_kib)
     changes = changing.due(plan)
     changers = changing.Changers(spaces, {change.space for change in changes})
-    if plan.draws is None:
-        clock = Clock.starting_in(_LEAD_S)
+    clock = clock if plan.draws is not None else Clock.starting_in(_LEAD_S)
     hosts = Hosts(spaces, plan, clock)
     if clock.now() > 0:
         raise LabError(f"the hosts took longer than {_LEAD_S} s to start")

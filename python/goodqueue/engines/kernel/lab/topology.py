@@ -15,8 +15,8 @@ from itertools import pairwise
 from . import commands, netlink, sysctls, tc
 from .addresses import GATEWAY, SIDES, everybody, of_host
 from .cards import Card, cards
-from .clock import TICK_S, Clock
 from .chain import Node, nodes
+from .clock import TICK_S, Clock
 from .libc import enter_network, new_network
 from .plan import Plan
 
@@ -77,8 +77,8 @@ class Interface:
 def build(plan: Plan, heard: list[str], clock: Clock) -> dict[str, Namespace]:
     """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here.
 
-    What ``tc`` says meanwhile is appended to ``heard``. If the random numbers are given, the disciplines are made in the
-    last tick before the run by ``clock``, because their timers count ticks from then on.
+    What ``tc`` says meanwhile is appended to ``heard``. If the random numbers are given, the disciplines are made in
+    the last tick before the run by ``clock``, because their timers count ticks from then on.
     """
     row = nodes(plan)
     wires = [card.wire for card in cards(plan) if card.stack.link]
