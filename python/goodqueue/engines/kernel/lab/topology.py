@@ -74,7 +74,7 @@ class Interface:
     """The side of the path that lies behind the interface."""
 
 
-def build(plan: Plan, heard: list[str], clock: Clock) -> dict[str, Namespace]:
+def build(plan: Plan, heard: list[str], clock: Clock | None = None) -> dict[str, Namespace]:
     """Build the network of ``plan`` and return its namespaces by name. goodqueue's own path is not built here.
 
     What ``tc`` says meanwhile is appended to ``heard``. If the random numbers are given, the disciplines are made in
@@ -97,7 +97,7 @@ def build(plan: Plan, heard: list[str], clock: Clock) -> dict[str, Namespace]:
         _connect(spaces, near, far, plan)
         bring_up(spaces, near, far.mac, plan)
         bring_up(spaces, far, near.mac, plan)
-    if plan.draws is not None:
+    if clock is not None and plan.draws is not None:
         clock.sleep_until(-TICK_S / 2)
     for node in row:
         with spaces[node.name].entered():
