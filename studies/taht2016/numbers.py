@@ -6,6 +6,7 @@ from goodqueue.record import Record
 from goodqueue.record.dotted import walk
 from goodqueue.studies.computing import TEXT, Computation, Options
 
+
 def backlog_mean_bytes(record: Record, _: Options) -> float | None:
     """Return the mean backlog by Little's law: what leaves the queue times how long it waits."""
     delay, left = walk(record, "queues.down.delay_ms.mean"), walk(record, "queues.down.throughput_mbps")
