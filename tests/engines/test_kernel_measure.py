@@ -73,8 +73,8 @@ def assert_flows_agree(measured: Any, own: Any) -> None:
             assert got["rtt_ms"] is None
             continue
         for name in ("mean", "min", "max"):
-            # TCP counts whole microseconds. Of an ACK that acknowledges some segments and SACKs others TCP takes the last
-            # SACKed one, and captures the last acknowledged, which was sent earlier.
+            # TCP counts whole microseconds. Of an ACK that acknowledges some segments and SACKs others TCP takes the
+            # last SACKed one, and captures the last acknowledged, which was sent earlier.
             allowed = {"min": {"abs": 1e-3}, "mean": {"rel": 5e-3}, "max": {"rel": 0.1}}[name]
             assert got["rtt_ms"][name] == pytest.approx(wanted["rtt_ms"][name], **allowed), name
 
