@@ -140,6 +140,7 @@ impl Sender {
         if !grows && self.board.una() < self.offload.wake && self.board.sacked_out() == 0 {
             return false;
         }
+        self.load(); // or the next packet would count twice
         let (is_writeable, wake) = self.queue.is_writeable(&self.held());
         self.offload.wake = wake;
         is_writeable

@@ -285,17 +285,17 @@ CHANGES = (
     ),
     # A link for comparisons packet by packet. htb lets packets out early by the time of one byte, and asks no empty
     # discipline for a packet. cbs asks, but computes in bytes. Without `locredit` cbs is a serial link now: each packet
-    # takes its own time. It asks for the next one 64 ns before the link is free: often a packet arrives at that very
+    # takes its own time. It asks for the next one 8 ns before the link is free: often a packet arrives at that very
     # instant, and the simulator's link asks first. `sendslope` is the rest of the rate.
     Change(
         "net/sched/sch_cbs.c",
         "\t/* The previous packet is still being sent */\n",
         "\tif (!q->locredit) {\n"
         "\t\ts64 bps = q->idleslope * 8 + div64_s64(q->sendslope, BYTES_PER_KBIT);\n\n"
-        "\t\tif (now < q->last - 64) {\n"
-        "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last - 64);\n\t\t\treturn NULL;\n\t\t}\n"
+        "\t\tif (now < q->last - 8) {\n"
+        "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last - 8);\n\t\t\treturn NULL;\n\t\t}\n"
         "\t\tskb = cbs_child_dequeue(sch, qdisc);\n\t\tif (skb)\n"
-        "\t\t\tq->last = (now - q->last < 64 ? q->last : now) +\n"
+        "\t\t\tq->last = (now - q->last < 16 ? q->last : now) +\n"
         "\t\t\t\tdiv64_s64(qdisc_pkt_len(skb) * 8 * NSEC_PER_SEC, bps);\n\t\treturn skb;\n\t}\n"
         "\t/* The previous packet is still being sent */\n",
     ),
