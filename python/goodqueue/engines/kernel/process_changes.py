@@ -285,18 +285,18 @@ CHANGES = (
     ),
     # A link for comparisons packet by packet. htb lets packets out early by the time of one byte, and asks no empty
     # discipline for a packet. cbs asks, but computes in bytes. Without `locredit` cbs is a serial link now: each packet
-    # takes its own time. It asks for the next one 8 ns before the link is free: often a packet arrives at that very
-    # instant, and the simulator's link asks first. `sendslope` is the rest of the rate.
+    # takes its own time. `sendslope` is the rest of the rate. Often a packet arrives at the very instant at which the
+    # link is free. The link asks first, as the simulator's does, because Linux sends before it receives (NET_TX, NET_RX).
     Change(
         "net/sched/sch_cbs.c",
         "\t/* The previous packet is still being sent */\n",
         "\tif (!q->locredit) {\n"
         "\t\ts64 bps = q->idleslope * 8 + div64_s64(q->sendslope, BYTES_PER_KBIT);\n\n"
-        "\t\tif (now < q->last - 8) {\n"
-        "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last - 8);\n\t\t\treturn NULL;\n\t\t}\n"
+        "\t\tif (now < q->last) {\n"
+        "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last);\n\t\t\treturn NULL;\n\t\t}\n"
         "\t\tskb = cbs_child_dequeue(sch, qdisc);\n\t\tif (skb)\n"
-        "\t\t\tq->last = (now - q->last < 16 ? q->last : now) +\n"
-        "\t\t\t\tdiv64_s64(qdisc_pkt_len(skb) * 8 * NSEC_PER_SEC, bps);\n\t\treturn skb;\n\t}\n"
+        "\t\t\tq->last = now + div64_s64(qdisc_pkt_len(skb) * 8 * NSEC_PER_SEC, bps);\n"
+        "\t\treturn skb;\n\t}\n"
         "\t/* The previous packet is still being sent */\n",
     ),
 )
