@@ -286,7 +286,7 @@ CHANGES = (
     # A link for comparisons packet by packet. htb lets packets out early by the time of one byte, and asks no empty
     # discipline for a packet. cbs asks, but computes in bytes. Without `locredit` cbs is a serial link now: each packet
     # takes its own time. `sendslope` is the rest of the rate. Often a packet arrives at the very instant at which the
-    # link is free. The link asks first, as the simulator's does, because Linux sends before it receives (NET_TX, NET_RX).
+    # link is free. The link asks first, as the simulator's does, because Linux sends before it receives.
     Change(
         "net/sched/sch_cbs.c",
         "\t/* The previous packet is still being sent */\n",
