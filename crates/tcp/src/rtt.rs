@@ -19,6 +19,9 @@ const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
+/// Nanoseconds in an eighth of a microsecond.
+pub(crate) const EIGHTH_NS: u64 = 125;
+
 /// The smoothed round-trip time of one connection and its RTO.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
@@ -164,6 +167,12 @@ impl RttEstimator {
 
     pub(crate) fn srtt(&self) -> Option<Duration> {
         (self.srtt_x8 != 0).then(|| Duration::from_micros(self.srtt_x8 / 8))
+    }
+
+    /// Returns the smoothed round-trip time with its eighths of a microsecond, which Linux keeps (`srtt_us`).
+    #[inline]
+    pub(crate) fn srtt_in_eighths(&self) -> Option<Duration> {
+        (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 * EIGHTH_NS))
     }
 
     /// Returns twice the smoothed round-trip time.
