@@ -150,8 +150,10 @@ def _cbs(device: str, at: Words, rate_bps: int) -> list[Words]:
 
 
 def _serial(device: str, at: Words, rate_bps: int) -> list[Words]:
-    """Return a shaper without credit, which `process_changes.py` makes an exact link: idleslope and sendslope are the
-    thousands and the rest of its rate."""
+    """Return a shaper without credit, which `process_changes.py` makes an exact link.
+
+    ``idleslope`` and ``sendslope`` are the thousands and the rest of its rate.
+    """
     slopes = ["idleslope", str(rate_bps // 1000), "sendslope", str(rate_bps % 1000)]
     return [_add(device, *at, "handle", "1:", "cbs", *slopes, "hicredit", "0", "locredit", "0")]
 
