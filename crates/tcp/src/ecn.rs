@@ -135,8 +135,17 @@ pub(crate) struct Echo {
     ce: bool,
     /// CE packets that no ACK has reported.
     untold: u8,
-    /// An ACK that must leave before any other: its number and its flags (DCTCP).
-    owed: Option<(SeqNumber, Flags)>,
+    owed: Owed,
+}
+
+/// An ACK that must leave before anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owed {
+    Nothing,
+    /// Of what came before the last segment: its number and its flags (DCTCP).
+    Before(SeqNumber, Flags),
+    /// Of everything, because what the application sends comes later.
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +178,7 @@ impl Urgency {
 
 impl Echo {
     pub(crate) const OFF: Self =
-        Self { kind: EchoKind::Off, flags: Flags::NONE, ce: false, untold: 0, owed: None };
+        Self { kind: EchoKind::Off, flags: Flags::NONE, ce: false, untold: 0, owed: Owed::Nothing };
 
     /// Builds the echo of an endpoint that agreed to `mode` and whose congestion control uses ECN as `of` does.
     /// `handshake` is the codepoint with which the peer's SYN, or SYN-ACK, arrived. A marked SYN-ACK counts, a marked
@@ -227,8 +236,8 @@ impl Echo {
             EchoKind::Dctcp => {
                 // RFC 8257, 3.2: the state changes, and an ACK reports it at once. A waiting ACK leaves before it with
                 // the old state; otherwise its data would count with the new state.
-                if unacked && self.owed.is_none() {
-                    self.owed = Some((in_order, self.flags));
+                if unacked && self.owed == Owed::Nothing {
+                    self.owed = Owed::Before(in_order, self.flags);
                 }
                 self.ce = ce;
                 self.flags = Flags::ECE.when(ce);
@@ -290,13 +299,21 @@ impl Echo {
     /// Returns whether [`take_owed`](Self::take_owed) has an ACK to send.
     #[inline]
     pub(crate) fn owes(&self) -> bool {
-        self.owed.is_some()
+        self.owed != Owed::Nothing
     }
 
-    /// Takes the ACK that must leave first: its number and its bits.
+    /// Asks for an ACK of everything before anything else leaves.
     #[cold]
-    pub(crate) fn take_owed(&mut self) -> Option<(SeqNumber, Flags)> {
-        self.owed.take()
+    pub(crate) fn owe_all(&mut self) {
+        if self.owed == Owed::Nothing {
+            self.owed = Owed::All;
+        }
+    }
+
+    /// Takes the ACK that must leave first.
+    #[cold]
+    pub(crate) fn take_owed(&mut self) -> Owed {
+        core::mem::replace(&mut self.owed, Owed::Nothing)
     }
 }
 

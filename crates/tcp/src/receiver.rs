@@ -8,7 +8,7 @@ mod reassembly;
 
 use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
-use crate::ecn::Echo;
+use crate::ecn::{Echo, Owed};
 use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
@@ -416,15 +416,22 @@ impl Receiver {
         self.echo.owes()
     }
 
-    /// Builds the owed ACK: `bare` with the ACK number and the echo from before the last arrival. The last arrival is
-    /// acknowledged after it.
+    /// Takes note that the application is about to send something. An ACK that is due leaves before it, because Linux
+    /// sent it when the segment came, or when the application read it.
+    #[cold]
+    pub(crate) fn before_application(&mut self) {
+        if self.delack.is_due() {
+            self.echo.owe_all();
+        }
+    }
+
+    /// Builds the owed ACK of `bare`. One of what came before the last segment has the ACK number and the echo of then,
+    /// and the last segment is acknowledged after it.
     #[cold]
     pub(crate) fn owed_ack(&mut self, bare: Segment) -> Segment {
+        let Owed::Before(ack, echo) = self.echo.take_owed() else { return bare };
         self.delack.demand();
-        match self.echo.take_owed() {
-            Some((ack, echo)) => Segment { ack, flags: Flags::ACK | echo, ..bare },
-            None => bare,
-        }
+        Segment { ack, flags: Flags::ACK | echo, ..bare }
     }
 
     /// Returns whether an ACK is due now.

@@ -80,8 +80,8 @@ fn dctcp_echoes_the_last_packet_and_tells_each_change() {
 fn dctcp_tells_what_waited_before_what_changed() {
     let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
     assert_eq!(echo.on_data(&data(Ecn::Ce), SeqNumber(2000), true), Urgency::NOW);
-    assert_eq!((echo.take_owed(), echo.flags()), (Some((SeqNumber(2000), NO)), E));
-    assert!(echo.take_owed().is_none());
+    assert_eq!((echo.take_owed(), echo.flags()), (Owed::Before(SeqNumber(2000), NO), E));
+    assert_eq!(echo.take_owed(), Owed::Nothing);
 }
 
 /// RFC 9768, 3.2.2: the counter begins at 5, 0b101, then 6, 7, and 0 again. 3.2.2.5.1: a mark after an unmarked packet
