@@ -220,7 +220,7 @@ impl Echo {
         match self.kind {
             EchoKind::Off => false,
             EchoKind::Classic => segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR),
-            EchoKind::Dctcp => (segment.ecn == Ecn::Ce) != self.ce,
+            EchoKind::Dctcp => (segment.ecn == Ecn::Ce) != self.ce || segment.flags.contains(Flags::CWR),
             EchoKind::Accurate | EchoKind::AccurateBytes => segment.ecn == Ecn::Ce || self.ce,
         }
     }
@@ -233,6 +233,7 @@ impl Echo {
         match self.kind {
             EchoKind::Off => Urgency::NONE,
             EchoKind::Classic => self.on_classic(segment),
+            EchoKind::Dctcp if ce == self.ce => Urgency::NOW, // CWR, as in `on_classic`
             EchoKind::Dctcp => {
                 // RFC 8257, 3.2: the state changes, and an ACK reports it at once. A waiting ACK leaves before it with
                 // the old state; otherwise its data would count with the new state.
