@@ -125,6 +125,10 @@ fn ace_count(flags: Flags) -> u8 {
         | u8::from(flags.contains(Flags::ECE))
 }
 
+/// This number of marks is reported at once (RFC 9768, 3.2.2.5.1: from 2 to 6; Linux `TCP_ACCECN_ACE_MAX_DELTA`). Linux
+/// reports each change besides, to an unmarked packet, too (`tcp_ecn_received_counters`).
+const MOST_UNTOLD: u8 = 6;
+
 /// A receiver's echo.
 #[derive(Clone, Debug)]
 pub(crate) struct Echo {
@@ -245,14 +249,12 @@ impl Echo {
                 Urgency::NOW
             }
             EchoKind::Accurate | EchoKind::AccurateBytes => {
-                let change = ce && !self.ce;
+                let changes = ce != self.ce;
                 self.ce = ce;
-                if !ce {
-                    return Urgency::NONE;
+                if ce {
+                    self.count(segment.parts());
                 }
-                self.count(segment.parts());
-                // RFC 9768, 3.2.2.5.1: change-triggered, and every second mark while data waits for an ACK.
-                Urgency::now_if(change || self.untold >= 2)
+                Urgency::now_if(changes || self.untold >= MOST_UNTOLD)
             }
         }
     }
