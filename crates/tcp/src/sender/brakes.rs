@@ -87,6 +87,13 @@ impl Sender {
         pacer.departure().unwrap_or(now)
     }
 
+    /// Returns when pacing lets the next packet leave. Linux counts the time since the last packet from then on
+    /// (`tcp_wstamp_ns`).
+    #[inline]
+    pub(super) fn release(&self) -> Instant {
+        self.brakes.as_ref().and_then(|brakes| brakes.pacer()).map_or(Instant::ZERO, Pacer::release)
+    }
+
     /// Returns whether the next segment leaves in one packet with the last.
     pub(crate) fn is_amid_packet(&self) -> bool {
         self.offload.is_amid_packet()
