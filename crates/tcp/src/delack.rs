@@ -302,7 +302,7 @@ impl DelayedAck {
             self.duplicates = 0;
         }
         let rules = self.stack.era().receiver.compressed_ack;
-        let (Some(AckCompression { rtt_percent, slack }), AT_ONCE.., ..HELD) =
+        let (Some(AckCompression { rtt_percent, slack, .. }), AT_ONCE.., ..HELD) =
             (rules, self.duplicates, self.held)
         else {
             self.duplicates = self.duplicates.saturating_add(1);
@@ -360,13 +360,17 @@ impl DelayedAck {
         self.deadline.min(self.held_until)
     }
 
-    /// Handles the timer. `rto` belongs to our own sending.
-    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
+    /// Handles the timer. `rto` belongs to our own sending. Returns whether what was held leaves by its own timer, and
+    /// has the timestamp of the last segment's arrival.
+    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) -> bool {
+        let mut is_stale = false;
         if now >= self.held_until {
             self.now = true;
+            let rules = self.stack.era().receiver.compressed_ack;
+            is_stale = self.held_until != self.timer && rules.is_some_and(|rules| rules.stale);
         }
         if now < self.deadline {
-            return;
+            return is_stale;
         }
         self.deadline = Instant::MAX;
         self.now = true;
@@ -376,6 +380,7 @@ impl DelayedAck {
         } else {
             self.ato = (self.ato * 2).min(rto);
         }
+        is_stale
     }
 
     /// Takes note that a segment with the acknowledgement was sent.

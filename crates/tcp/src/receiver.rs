@@ -15,7 +15,7 @@ use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::mem::offset_of;
+use core::mem::{self, offset_of};
 use goodqueue_units::processor::{prefetch, select};
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -69,6 +69,10 @@ pub(crate) struct Receiver {
     sack: [SackBlock; SACKS],
     /// The blocks of the next ACK, if it must leave without the segment that has just come.
     before: Option<Box<(u8, [SackBlock; 3])>>,
+    /// Our clock when the last segment came that was not simply the next in order.
+    unusual_at: u32,
+    /// The next ACK with SACK blocks has the timestamp of that time.
+    is_stale: bool,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
@@ -102,6 +106,8 @@ impl Receiver {
             sack_len: 0,
             sack: [SackBlock::default(); SACKS],
             before: None,
+            unusual_at: 0,
+            is_stale: false,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
@@ -453,7 +459,7 @@ impl Receiver {
 
     /// Handles the delayed-ACK timer. `rto` is this endpoint's own.
     pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
-        self.delack.on_timeout(now, rto);
+        self.is_stale |= self.delack.on_timeout(now, rto);
     }
 
     /// Builds a segment of `payload_len` bytes that carries the acknowledgement. Without payload or FIN it carries the
@@ -482,14 +488,20 @@ impl Receiver {
         }
         let flags = flags | Flags::ACK | self.echo.flags();
         self.last_ack = self.nxt;
-        let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
+        let (ack, tsecr) = (self.nxt, self.ts_recent);
         let window = match self.told {
             Some(window) => window,
             None => self.tell_window(),
         };
         // One expression (store forwarding): a segment built in parts is copied, and the copy waits until the parts are
         // written.
-        let (sack_len, sack) = if bare && blocks { self.blocks() } else { (0, [SackBlock::default(); 3]) };
+        let tsval = timestamp(now);
+        let (tsval, (sack_len, sack)) = if bare && blocks {
+            // While ACKs are held, no segment is the next in order.
+            (if mem::take(&mut self.is_stale) { self.unusual_at } else { tsval }, self.blocks())
+        } else {
+            (tsval, (0, [SackBlock::default(); 3]))
+        };
         let dscp = 0;
         Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
     }

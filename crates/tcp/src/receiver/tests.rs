@@ -1,6 +1,6 @@
 use super::*;
 use crate::delack::QUICK_ACKS;
-use crate::{EcnMode, EcnUse};
+use crate::{EcnMode, EcnUse, Stack};
 use std::{vec, vec::Vec};
 
 const MSS: u16 = 500;
@@ -401,4 +401,31 @@ fn data_carries_the_ack_but_for_blocks() {
         r.on_split(at(0));
         assert_eq!(r.is_ack_due(), gap > 0);
     }
+}
+
+/// Linux does not read the clock when it sends what it held back, until 6.19 (`tcp_compressed_ack_kick`): the ACK has the
+/// timestamp of the segment that came last. Here that is 0.95 ms into the 14th millisecond, and the timer fires in the
+/// 15th.
+#[test]
+fn what_was_held_back_has_the_timestamp_of_the_last_segment_before_6_19() {
+    let stamps = [Stack::Linux6_1, Stack::Linux6_12, Stack::Linux7_3].map(|stack| {
+        let mut r = Receiver::new(64_000, &Config { mss: MSS, stack, ..Config::default() });
+        r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Classic));
+        for ms in 10..13 {
+            data(&mut r, ms, 5500 + 500 * (ms as u32 - 10));
+            assert!(ack(&mut r).is_some(), "three leave at once");
+        }
+        while r.delack.is_at_once() {
+            r.delack.on_sent_ack();
+        }
+        let late = at(13) + Duration::from_micros(950);
+        r.on_data(late, &segment(7000), &rtt(), false);
+        assert!(ack(&mut r).is_none(), "held back");
+        let fires = r.deadline();
+        assert!(fires < at(15) && fires >= late);
+        r.on_timeout(fires, RTO);
+        let stamp = |r: &mut Receiver| r.carry(fires, SeqNumber(1), 0, Flags::NONE, Ecn::NotEct).tsval;
+        (timestamp(fires) - stamp(&mut r), timestamp(fires) - stamp(&mut r))
+    });
+    assert_eq!(stamps, [(1, 0), (1, 0), (0, 0)]);
 }
