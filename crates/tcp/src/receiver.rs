@@ -308,7 +308,7 @@ impl Receiver {
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, || rtt.srtt())
+        self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths())
     }
 
     /// Does the same where the segment of `len` bytes, which still takes up room, may make the window smaller. Then the
