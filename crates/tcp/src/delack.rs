@@ -142,8 +142,13 @@ impl DelayedAck {
     /// Returns the time since the last data, in whole ticks.
     #[inline]
     fn since_data(&self, now: Instant) -> Duration {
-        let tick = self.tick();
-        wheel::floor(tick, now).since(wheel::floor(tick, self.last_data))
+        self.tick_of(now).since(self.tick_of(self.last_data))
+    }
+
+    /// Returns when the tick of `now` began.
+    #[inline]
+    pub(crate) fn tick_of(&self, now: Instant) -> Instant {
+        wheel::floor(self.tick(), now)
     }
 
     #[inline]

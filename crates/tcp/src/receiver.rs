@@ -343,7 +343,7 @@ impl Receiver {
     #[cold]
     fn answer_bare(&mut self, now: Instant) {
         if now >= self.answers_from {
-            self.answers_from = now + ANSWER_INTERVAL;
+            self.answers_from = self.delack.tick_of(now) + ANSWER_INTERVAL;
             self.delack.demand();
         }
     }
