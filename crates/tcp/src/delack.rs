@@ -193,6 +193,13 @@ impl DelayedAck {
         self.ato = MIN;
     }
 
+    /// Takes note that the next ACK is none of the quick ones, as nothing that came asks for it
+    /// (`tcp_dec_quickack_mode`).
+    #[cold]
+    pub(crate) fn spare_quick_ack(&mut self) {
+        self.quick += u8::from(self.quick > 0);
+    }
+
     /// Takes note that a segment with data was sent.
     #[inline]
     pub(crate) fn on_sent_data(&mut self, now: Instant) {
