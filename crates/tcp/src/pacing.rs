@@ -6,8 +6,8 @@
 //! A packet of several segments (`offload`) leaves at once. The next one leaves when its payload has been made up for
 //! at the pacing rate. The first ten segments of a connection are not paced.
 
-use crate::rtt::EIGHTH_NS;
 use crate::Window;
+use crate::rtt::EIGHTH_NS;
 use goodqueue_units::{Duration, Instant, Rate};
 
 /// Segments with data that a connection sends before pacing starts.

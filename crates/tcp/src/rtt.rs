@@ -219,6 +219,16 @@ mod tests {
         assert_eq!(e.rto(), ms(900)); // 300 + 4·150
     }
 
+    /// 7/8 of 100 µs and 1/8 of 101 µs.
+    #[test]
+    fn the_smoothed_rtt_has_eighths_of_a_microsecond() {
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
+        sample(&mut e, Duration::from_micros(100), 1);
+        sample(&mut e, Duration::from_micros(101), 2);
+        assert_eq!(e.srtt_in_eighths(), Some(Duration::from_nanos(100_125)));
+        assert_eq!(e.srtt(), Some(Duration::from_micros(100)));
+    }
+
     /// RFC 6298, 2.3 by hand: SRTT 300, deviation 150. R = 460: error 160, SRTT 320, deviation 150 + (160−150)/4 =
     /// 152.5.
     #[test]

@@ -261,7 +261,8 @@ impl Sender {
             mss,
         };
         let exceeds = |room| self.packet_exceeds(room);
-        let Some(why) = next.defers(now.since(oldest), &self.window, self.rtt.srtt_in_eighths(), exceeds) else {
+        let Some(why) = next.defers(now.since(oldest), &self.window, self.rtt.srtt_in_eighths(), exceeds)
+        else {
             return false;
         };
         self.held_back = true;
