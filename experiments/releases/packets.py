@@ -28,7 +28,7 @@ from goodqueue.validation.packets.reading import Seen
 
 HERE = Path(__file__).parent
 PAGE, FILE, BEHAVIOURS = kept.PAGES / "release-packets.md", HERE / "packets.csv", HERE / "behaviours.csv"
-COLUMNS = ("cell", "older", "newer", "agreeing", "packets", "at_s", "point", "packet", "what", "was", "is")
+COLUMNS = ("cell", "older", "newer", "agreeing", "packets", "at_s", "point", "packet", "what", "was", "is", "window")
 
 Row = dict[str, str]
 
@@ -57,16 +57,17 @@ def compare(cell: Cell, releases: tuple[str, str], both: tuple[Captured, Capture
     comparison = differing.compare(first, second, end_ns)
     row = dict.fromkeys(COLUMNS, "") | {"cell": cell.name, "older": releases[0], "newer": releases[1]}
     row |= {"agreeing": str(comparison.agreeing), "packets": str(comparison.packets[1])}
-    if (difference := comparison.difference) is not None:
+    difference, window = comparison.difference, differing.first_window(first, second)
+    if difference is not None:
         at, place = difference.point, difference.place
         was, now = (text(side[at], place) for side in (first, second))
         row |= {"at_s": f"{difference.time_ns / 1e9:.6f}", "point": at, "packet": str(place + 1)}
         row |= {"what": difference.what, "was": was, "is": now}
-    elif (window := differing.first_window(first, second)) is not None:
-        point, place = window
-        row |= {"at_s": f"{first[point].time_ns[place] / 1e9:.6f}", "point": point, "packet": str(place + 1)}
-        was, now = (f"window {side[point].packet(place).window}" for side in (first, second))
-        row |= {"what": "offered window alone", "was": was, "is": now}
+    if window is not None:
+        at, place = window
+        packets = [side[at].packet(place) for side in (first, second)]
+        if difference is None or packets[0].time_ns < difference.time_ns:
+            row["window"] = f"{packets[0].window} and {packets[1].window} from packet {place + 1} of {at} on"
     return row
 
 
@@ -104,16 +105,23 @@ def table(found: Sequence[Row]) -> Iterator[str]:
     with BEHAVIOURS.open(encoding="utf-8", newline="") as file:
         for known in csv.DictReader(file):
             row = by_key.get((known["cell"], known["older"], known["newer"]))
-            if row is None or not row["at_s"]:
+            if row is None:
                 continue
-            yield f"**{known['behaviour']}** Linux {known['since']}, `{known['function']}`."
-            yield f"In *{row['cell']}* it shows in packet {row['packet']} of {row['point']} ({row['what']}):"
-            yield from ("", f"- {row['older']}: {row['was']}", f"- {row['newer']}: {row['is']}", "")
+            yield f"**{known['behaviour']}** Since Linux {known['since']}, `{known['function']}`. It shows in"
+            yield f"*{row['cell']}*:"
+            yield ""
+            if row["at_s"]:
+                yield f"- packet {row['packet']} of {row['point']}, {row['what']}. {row['older']}: {row['was']}"
+                yield f"- {row['newer']}: {row['is']}"
+            if row["window"]:
+                yield f"- the offered window: {row['window']}"
+            yield ""
     yield from ("## All cells", "", "Packets until the first difference, of all that the newer release sent.", "")
     yield from ("| cell | releases | agree | of | at s | differs in |", "| --- | --- | ---: | ---: | ---: | --- |")
     for row in found:
         releases = f"{row['older']}, {row['newer']}"
-        words = [row["cell"], releases, row["agreeing"], row["packets"], row["at_s"] or "–", row["what"] or "equal"]
+        what = row["what"] or ("the offered window alone" if row["window"] else "equal")
+        words = [row["cell"], releases, row["agreeing"], row["packets"], row["at_s"] or "–", what]
         yield f"| {' | '.join(words)} |"
 
 
