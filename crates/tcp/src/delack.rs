@@ -142,8 +142,13 @@ impl DelayedAck {
     /// Returns the time since the last data, in whole ticks.
     #[inline]
     fn since_data(&self, now: Instant) -> Duration {
-        let tick = self.tick();
-        wheel::floor(tick, now).since(wheel::floor(tick, self.last_data))
+        self.tick_of(now).since(self.tick_of(self.last_data))
+    }
+
+    /// Returns when the tick of `now` began.
+    #[inline]
+    pub(crate) fn tick_of(&self, now: Instant) -> Instant {
+        wheel::floor(self.tick(), now)
     }
 
     #[inline]
@@ -186,6 +191,13 @@ impl DelayedAck {
         self.hurry(most, window);
         self.in_ping_pong = false;
         self.ato = MIN;
+    }
+
+    /// Takes note that the next ACK is none of the quick ones, as nothing that came asks for it
+    /// (`tcp_dec_quickack_mode`).
+    #[cold]
+    pub(crate) fn spare_quick_ack(&mut self) {
+        self.quick += u8::from(self.quick > 0);
     }
 
     /// Takes note that a segment with data was sent.

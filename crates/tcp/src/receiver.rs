@@ -8,7 +8,7 @@ mod reassembly;
 
 use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
-use crate::ecn::Echo;
+use crate::ecn::{Echo, Owed};
 use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
@@ -308,7 +308,7 @@ impl Receiver {
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, || rtt.srtt())
+        self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths())
     }
 
     /// Does the same where the segment of `len` bytes, which still takes up room, may make the window smaller. Then the
@@ -343,7 +343,7 @@ impl Receiver {
     #[cold]
     fn answer_bare(&mut self, now: Instant) {
         if now >= self.answers_from {
-            self.answers_from = now + ANSWER_INTERVAL;
+            self.answers_from = self.delack.tick_of(now) + ANSWER_INTERVAL;
             self.delack.demand();
         }
     }
@@ -422,15 +422,22 @@ impl Receiver {
         self.echo.owes()
     }
 
-    /// Builds the owed ACK: `bare` with the ACK number and the echo from before the last arrival. The last arrival is
-    /// acknowledged after it.
+    /// Takes note that the application is about to send something. An ACK that is due leaves before it, because Linux
+    /// sent it when the segment came, or when the application read it.
+    #[cold]
+    pub(crate) fn before_application(&mut self) {
+        if self.delack.is_due() {
+            self.echo.owe_all();
+        }
+    }
+
+    /// Builds the owed ACK of `bare`. One of what came before the last segment has the ACK number and the echo of then,
+    /// and the last segment is acknowledged after it.
     #[cold]
     pub(crate) fn owed_ack(&mut self, bare: Segment) -> Segment {
+        let Owed::Before(ack, echo) = self.echo.take_owed() else { return bare };
         self.delack.demand();
-        match self.echo.take_owed() {
-            Some((ack, echo)) => Segment { ack, flags: Flags::ACK | echo, ..bare },
-            None => bare,
-        }
+        Segment { ack, flags: Flags::ACK | echo, ..bare }
     }
 
     /// Returns whether an ACK is due now.

@@ -125,8 +125,12 @@ impl Receiver {
         if segment.seq < self.nxt {
             let end = self.nxt.earlier(segment.seq + segment.seq_len());
             self.duplicate = Some(SackBlock { start: segment.seq, end });
+            self.hurry();
+            if self.unacked == 0 && !self.delack.holds_acks() {
+                self.delack.spare_quick_ack();
+            }
         }
-        self.hurry();
+        self.delack.demand();
     }
 
     /// Answers at once a segment that brought nothing, and some of the segments after it.

@@ -133,6 +133,21 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
     }
 }
 
+/// No data asks for the ACK of a segment that lies before the last ACK, so it is none of the quick ones
+/// (`tcp_send_dupack`, `tcp_dec_quickack_mode`): 16 follow.
+#[test]
+fn the_ack_of_old_data_is_none_of_the_quick_ones() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    r.refuse(at(10), &segment(seq - 1000));
+    assert!(ack(&mut r).is_some());
+    let is_acked = |r: &mut Receiver, n: u32| {
+        data(r, 10, seq + n * u32::from(MSS));
+        ack(r).is_some()
+    };
+    assert_eq!((0..).take_while(|n| is_acked(&mut r, *n)).count(), QUICK_ACKS.into());
+}
+
 /// After a silence a segment fills a hole, behind which four fifths of the window wait. Half of the window are 26
 /// segments, so 16 ACKs are quick, the first with the hole's. Half of what is left would be five (`tcp_incr_quickack`:
 /// `rcv_wnd` is what the last ACK offered).
