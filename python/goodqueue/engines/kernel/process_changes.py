@@ -286,7 +286,8 @@ CHANGES = (
     # A link for comparisons packet by packet. htb lets packets out early by the time of one byte, and asks no empty
     # discipline for a packet. cbs asks, but computes in bytes. Without `locredit` cbs is a serial link now: each packet
     # takes its own time. `sendslope` is the rest of the rate. Often a packet arrives at the very instant at which the
-    # link is free. The link asks first, as the simulator's does, because Linux sends before it receives.
+    # link is free. The link asks first, as the simulator's does, because Linux sends before it receives. A rest below
+    # 1 ns is owed to the next packet, as in the simulator.
     Change(
         "net/sched/sch_cbs.c",
         "\t/* The previous packet is still being sent */\n",
@@ -294,8 +295,10 @@ CHANGES = (
         "\t\ts64 bps = q->idleslope * 8 + div64_s64(q->sendslope, BYTES_PER_KBIT);\n\n"
         "\t\tif (now < q->last) {\n"
         "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last);\n\t\t\treturn NULL;\n\t\t}\n"
-        "\t\tskb = cbs_child_dequeue(sch, qdisc);\n\t\tif (skb)\n"
-        "\t\t\tq->last = now + div64_s64(qdisc_pkt_len(skb) * 8 * NSEC_PER_SEC, bps);\n"
+        "\t\tskb = cbs_child_dequeue(sch, qdisc);\n\t\tif (skb) {\n"
+        "\t\t\ts64 nanobits = qdisc_pkt_len(skb) * 8 * NSEC_PER_SEC - q->credits;\n\n"
+        "\t\t\tq->last = now + div64_s64(nanobits, bps);\n"
+        "\t\t\tq->credits = -(nanobits - (q->last - now) * bps);\n\t\t}\n"
         "\t\treturn skb;\n\t}\n"
         "\t/* The previous packet is still being sent */\n",
     ),
