@@ -168,3 +168,18 @@ def test_each_claim_of_raw_data_is_about_metrics_and_lines_that_are_run(name: st
             assert set(term.metrics or ()) <= metrics, claim.id
     assert {value.algorithm for value in study.published.values} <= lines
     assert all(value.band for value in study.published.values if value.number)
+
+
+def test_a_scenario_value_may_depend_on_a_second_parameter(folder: Path, goodqueue: Command) -> None:
+    """With an RTT of 40 ms and 14 BBR flows, BBR's client is ready after 14 round trips, CUBIC's after 36."""
+    study = loading.load(libraries.STUDIES.find("srivastava2024"))
+    point = {"rate_mbps": 50, "rtt_ms": 40, "buffer_bdp": 5, "bbr_flows": 14}
+    cell = next(cell for cell in planning.all_cells(study) if cell.at == point)
+    flows = planning.scenario_of(cell, quick=False)["traffic"]
+    assert [(one["start"], one["stop"]) for one in flows] == [("560ms", "120.56s"), ("1.44s", "121.44s")]
+    study_file = folder / "study.toml"
+    text = study_file.read_text(encoding="utf-8").replace('"{}mbit"', '"{}mbit", "traffic.0.start" = "{rtt*2}{}ms"')
+    study_file.write_text(text, encoding="utf-8")
+    result = goodqueue("study", str(folder))
+    assert (result.status, len(result.err.splitlines())) == (2, 1)
+    assert "sweep.rate_mbps.set.traffic.0.start: found" in result.err

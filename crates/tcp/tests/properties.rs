@@ -31,6 +31,7 @@ fn config() -> impl Strategy<Value = Config> {
                     no_hystart: words.2,
                     abc: words.3,
                     no_virtual_rtt: words.0,
+                    module: words.1,
                     cwnd: numbers.0,
                     target_ms: numbers.1,
                     gain: numbers.2,

@@ -11,7 +11,7 @@ from goodqueue import scenario as scenarios
 from goodqueue.errors import UserError, quoted
 from goodqueue.record.dotted import check_path
 from goodqueue.scenario.discipline import rebased
-from goodqueue.studies import measuring
+from goodqueue.studies import measuring, templates
 from goodqueue.studies.computing import Computation
 from goodqueue.studies.keys import Table, unknown
 from goodqueue.studies.measuring import FORMS, POOLS
@@ -162,6 +162,8 @@ def _check_assignments(experiment: Experiment, table: Table) -> None:
     for parameter in experiment.sweep.values():
         for value in parameter.cases or (1,):
             for key, text in parameter.assignments(value).items():
+                if other := next((name for name in templates.names(text) if name not in experiment.sweep), None):
+                    table.refuse(f"sweep.{parameter.name}.set.{key}", unknown(other, experiment.sweep))
                 places.append((f"sweep.{parameter.name}.set.{key}", f"{key}={text}"))
     check_sets(experiment, table, places)
 

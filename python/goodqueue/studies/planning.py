@@ -19,6 +19,7 @@ from goodqueue.errors import UserError, quoted
 from goodqueue.measures import steady
 from goodqueue.record import Scenario
 from goodqueue.scenario import paths
+from goodqueue.studies import templates
 from goodqueue.studies.model import ALONE, EACH, Cell, Experiment, Lines, Study
 from goodqueue.studies.published import At, Value
 from goodqueue.studies.reconstructing import changed
@@ -196,7 +197,7 @@ def _unresolved(cell: Cell, quick: bool, alone: bool = False) -> tuple[Scenario,
         for key, text in experiment.sweep[name].assignments(value).items():
             if alone and _of_load(key, scenario):
                 continue
-            scenarios.apply_set(scenario, f"{key}={text}")
+            scenarios.apply_set(scenario, f"{key}={templates.filled(text, cell.point)}")
             origins[key] = f"experiment[{experiment.id}].sweep.{name}.set.{key}"
     if quick:
         for key, text in experiment.quick.set.items():

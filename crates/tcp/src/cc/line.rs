@@ -35,6 +35,8 @@ pub struct CcOptions {
     pub abc: bool,
     /// Whether `prague` behaves by the path's RTT, however short that is.
     pub no_virtual_rtt: bool,
+    /// Whether `prague` is that of Linux's module 0.7.
+    pub module: bool,
     /// The window of `none`, in segments. If left out, the initial window.
     pub cwnd: Option<u32>,
     /// The queueing delay that `ledbat` steers to, in milliseconds. If left out, 100.
@@ -72,6 +74,12 @@ pub(super) const NO_VIRTUAL_RTT: CcWord = CcWord {
     number: None,
     source: "Linux's L4S branch, tcp_prague's prague_rtt_scaling=0",
     help: "use the path's RTT, however short, instead of at least 25 ms: Linux's module of 2020",
+};
+pub(super) const MODULE: CcWord = CcWord {
+    name: "module0.7",
+    number: None,
+    source: "Linux's L4S branch, tcp_prague 0.7 of 2023",
+    help: "count an RTT as 25 ms after 4 round trips, not 500; a rate replaces windows of up to 4 segments",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
@@ -166,6 +174,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.abc, true)
         } else if *word == NO_VIRTUAL_RTT {
             !core::mem::replace(&mut self.no_virtual_rtt, true)
+        } else if *word == MODULE {
+            !core::mem::replace(&mut self.module, true)
         } else if *word == TARGET {
             core::mem::replace(&mut self.target_ms, number).is_none()
         } else if *word == GAIN {
@@ -192,14 +202,15 @@ impl From<OwnCc> for CcLine {
 impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.own.as_ref().map_or(self.cc.name(), OwnCc::line))?;
-        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, cwnd, target_ms, gain } =
-            self.options;
+        let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, module, .. } = self.options;
+        let CcOptions { cwnd, target_ms, gain, .. } = self.options;
         for (word, set) in [
             (HYSTART_PLUS_PLUS, hystart_plus_plus),
             (ABE, abe),
             (NO_HYSTART, no_hystart),
             (ABC, abc),
             (NO_VIRTUAL_RTT, no_virtual_rtt),
+            (MODULE, module),
         ] {
             if set {
                 write!(f, " {}", word.name)?;
@@ -232,6 +243,7 @@ mod tests {
             ("none", "none cwnd 10"),
             ("ledbat++", "ledbat++"),
             ("prague novirtualrtt", "prague novirtualrtt"),
+            ("prague module0.7", "prague module0.7"),
             ("ledbat gain 10 target 5", "ledbat target 5 gain 10"),
             (" ./my_cc.py:Slow  beta 0.5", "./my_cc.py:Slow beta 0.5"),
         ] {

@@ -14,11 +14,16 @@
 //!   start, in packets of 1/4096 s and of at least two segments.
 //!
 //! Not implemented: a window below two segments, and the fallback at a bottleneck with classic ECN.
+//!
+//! `module` has what Linux's module of 2023 does otherwise.
 
-use super::line::NO_VIRTUAL_RTT;
+mod module;
+
+use super::line::{MODULE, NO_VIRTUAL_RTT};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant, Rate};
+use module::Paced;
 
 /// The value of alpha that means 1, and of `Prague::exact` that means a segment.
 const ONE: u64 = 1 << ONE_SHIFT;
@@ -68,6 +73,9 @@ pub(crate) struct Prague {
     no_virtual_rtt: bool,
     /// There is no accurate feedback: the window is Reno's.
     classic: bool,
+    /// The law is that of Linux's module 0.7.
+    is_module: bool,
+    paced: Paced,
 }
 
 impl CongestionControl for Prague {
@@ -77,7 +85,7 @@ impl CongestionControl for Prague {
     const DIFFERS: &'static str = "reduces to no less than two segments; does not detect classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
     const PACES: bool = true;
-    const WORDS: &'static [CcWord] = &[NO_VIRTUAL_RTT];
+    const WORDS: &'static [CcWord] = &[NO_VIRTUAL_RTT, MODULE];
 
     fn new(config: &Config) -> Self {
         let exact = u64::from(config.initial_window.max(1)) << ONE_SHIFT;
@@ -98,6 +106,8 @@ impl CongestionControl for Prague {
             mss: config.mss,
             no_virtual_rtt: config.cc_options.no_virtual_rtt,
             classic: false,
+            is_module: config.cc_options.module,
+            paced: Paced::default(),
         }
     }
 
@@ -127,6 +137,10 @@ impl CongestionControl for Prague {
             Self::grow_as_reno(ack, window);
             return;
         }
+        if self.is_module {
+            self.on_ack_of_module(ack, window);
+            return;
+        }
         self.grow(ack, window);
         self.step(window);
         if ack.una >= *self.round_end.get_or_insert(ack.nxt) {
@@ -147,9 +161,13 @@ impl CongestionControl for Prague {
         }
         (self.before, self.marks_now) = (self.exact, by_marks);
         if by_marks {
+            let is_first = self.fell == Instant::ZERO;
             self.fell = congestion.now;
             let fall = (u128::from(self.exact) * u128::from(self.alpha())) >> (ONE_SHIFT + 1);
             self.reduce_to(self.exact - fall as u64);
+            if is_first && self.is_module {
+                self.alpha_x16 = 0;
+            }
         } else {
             self.reduce_to(self.exact / 2);
         }
@@ -161,7 +179,9 @@ impl CongestionControl for Prague {
             return;
         }
         self.repairs = matches!(state, CongestionState::Recovery | CongestionState::Loss);
-        if state == CongestionState::Recovery && self.marks_now {
+        if state == CongestionState::Recovery && self.marks_now && self.is_module {
+            self.reduce_to(self.exact / 2);
+        } else if state == CongestionState::Recovery && self.marks_now {
             // 2.4.1: what is missing to half, at a loss in the same round trip as a reduction by marks.
             self.reduce_to(self.exact.min(self.before / 2));
             window.ssthresh = self.whole();
@@ -171,6 +191,7 @@ impl CongestionControl for Prague {
 
     fn on_undo(&mut self) {
         self.exact = self.exact.max(self.before);
+        self.paced.undo();
     }
 
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
@@ -204,7 +225,8 @@ impl Prague {
 
     /// Returns the RTT by which the algorithm behaves (2.4.4). Before the transition it is the RTT itself.
     fn virtual_rtt(&self) -> Duration {
-        if self.no_virtual_rtt || self.rounds < TRANSITION_ROUNDS {
+        let transition = if self.is_module { module::TRANSITION_ROUNDS } else { TRANSITION_ROUNDS };
+        if self.no_virtual_rtt || self.rounds < transition {
             self.srtt()
         } else {
             self.srtt().max(RTT_VIRT_MIN)
@@ -213,11 +235,16 @@ impl Prague {
 
     /// Returns the window in whole segments. A fraction has room for a whole one: pacing makes it late.
     fn whole(&self) -> u32 {
-        self.exact.div_ceil(ONE).min(u32::MAX.into()) as u32
+        let least = if self.is_module { LEAST } else { 0 };
+        self.exact.div_ceil(ONE).clamp(least.into(), u32::MAX.into()) as u32
     }
 
     fn reduce_to(&mut self, exact: u64) {
-        self.exact = exact.max(u64::from(LEAST) << ONE_SHIFT);
+        if self.is_module {
+            self.reduce_as_module(exact);
+        } else {
+            self.exact = exact.max(u64::from(LEAST) << ONE_SHIFT);
+        }
     }
 
     fn grow_as_reno(ack: &Ack, window: &mut Window) {
@@ -241,15 +268,22 @@ impl Prague {
         }
     }
 
-    fn end_round(&mut self, now: Instant, window: &Window) {
+    fn count_round(&mut self, window: &Window) {
         if !window.in_slow_start() {
             self.rounds = self.rounds.saturating_add(1);
         }
+    }
+
+    fn end_round(&mut self, now: Instant, window: &Window) {
+        self.count_round(window);
         // 2.4.4: flows with different RTTs reach the same alpha only if they average over the same time.
         let early = self.rounds >= TRANSITION_ROUNDS && now.since(self.alpha_updated) < self.virtual_rtt();
-        if early {
-            return;
+        if !early {
+            self.update_alpha(now);
         }
+    }
+
+    fn update_alpha(&mut self, now: Instant) {
         self.alpha_updated = now;
         if self.seen {
             // 2.3.2: alpha += g (F − alpha).
@@ -272,10 +306,15 @@ impl Prague {
             unmarked = window.slow_start(unmarked);
             self.exact += u64::from(window.cwnd - before) << ONE_SHIFT;
         }
+        self.exact += self.growth(unmarked, self.whole());
+    }
+
+    /// Returns by how much `unmarked` segments grow a window of `cwnd`.
+    fn growth(&self, unmarked: u32, cwnd: u32) -> u64 {
         let srtt_us = (self.srtt_x8 / 8000).max(1);
         let virtual_us = (self.virtual_rtt().as_nanos() / 1000).max(srtt_us);
-        let growth = (u64::from(unmarked) << ONE_SHIFT) / u64::from(self.whole());
-        self.exact += growth * srtt_us / virtual_us * srtt_us / virtual_us;
+        let growth = (u64::from(unmarked) << ONE_SHIFT) / u64::from(cwnd);
+        growth * srtt_us / virtual_us * srtt_us / virtual_us
     }
 }
 
@@ -283,7 +322,7 @@ impl Prague {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Instant {
+    pub(super) fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
@@ -319,15 +358,15 @@ mod tests {
         (prague, window)
     }
 
-    fn exact(prague: &Prague) -> f64 {
+    pub(super) fn exact(prague: &Prague) -> f64 {
         prague.exact as f64 / ONE as f64
     }
 
-    fn marks(cwnd: u32, ms: u64) -> Congestion {
+    pub(super) fn marks(cwnd: u32, ms: u64) -> Congestion {
         Congestion { now: at(ms), cwnd, cause: Cause::Ecn }
     }
 
-    fn ack(ms: u64, round: u32, segments: u32, marked: u32, rtt_ms: u64) -> Ack {
+    pub(super) fn ack(ms: u64, round: u32, segments: u32, marked: u32, rtt_ms: u64) -> Ack {
         let (una, nxt) = (SeqNumber(1 + 1000 * round), SeqNumber(1000 + 1000 * round));
         let rtt = Some(Duration::from_millis(rtt_ms));
         Ack { una, nxt, rtt, marked, ..Ack::of(at(ms), segments) }
