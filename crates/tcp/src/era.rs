@@ -58,7 +58,7 @@ pub(crate) struct AckCompression {
     pub(crate) rtt_percent: u8,
     /// How late their timer may be.
     pub(crate) slack: Duration,
-    /// What that timer sends has an old timestamp: `tcp_compressed_ack_kick` does not read the clock before 6.19.
+    /// What that timer sends has an old timestamp: `tcp_compressed_ack_kick` does not read the clock before 6.13.
     pub(crate) stale: bool,
 }
 

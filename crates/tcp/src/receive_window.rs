@@ -368,8 +368,8 @@ impl ReceiveWindow {
             RcvSpaceAdjust::ByGrowth | RcvSpaceAdjust::MeasuredShare => {
                 wanted += 16 * u64::from(self.mss);
                 // Linux adds twice the growth: a sender that doubled will double again before the ACK of this segment
-                // reaches it.
-                wanted += 2 * wanted * (bytes - before) / before;
+                // reaches it. The quotient is in whole bytes.
+                wanted += 2 * (wanted * (bytes - before) / before);
                 if by == RcvSpaceAdjust::ByGrowth {
                     wanted = wanted / u64::from(self.mss) * u64::from(room_of(self.mss));
                 }

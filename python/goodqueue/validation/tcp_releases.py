@@ -22,7 +22,11 @@ SCRIPTS = {
         "packet_filled_up_linux_7_3",
     ],
     "a FIN": ["fin_waits_for_the_window_linux_6_12", "fin_waits_for_the_window_linux_7_3"],
-    "ACKs of data out of order": ["compressed_acks_linux_7_3"],
+    "ACKs of data out of order": [
+        "compressed_acks_linux_7_3",
+        "held_ack_timestamp_linux_6_1",
+        "held_ack_timestamp_linux_7_3",
+    ],
     "an ACK is delayed by at most": [],
     "receive window": [
         "half_of_the_buffer_linux_6_1",
