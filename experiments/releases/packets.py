@@ -102,20 +102,17 @@ def table(found: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of the page: each behaviour with the packet where it shows, and all cells."""
     by_key = {(row["cell"], row["older"], row["newer"]): row for row in found}
     yield from ("## What changed, and where it shows", "")
+    yield "| behaviour | since | in Linux | scenario | packet | before | since then |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     with BEHAVIOURS.open(encoding="utf-8", newline="") as file:
         for known in csv.DictReader(file):
             row = by_key.get((known["cell"], known["older"], known["newer"]))
             if row is None:
                 continue
-            yield f"**{known['behaviour']}** Since Linux {known['since']}, `{known['function']}`. It shows in"
-            yield f"*{row['cell']}*:"
-            yield ""
-            if row["at_s"]:
-                yield f"- packet {row['packet']} of {row['point']}, {row['what']}. {row['older']}: {row['was']}"
-                yield f"- {row['newer']}: {row['is']}"
-            if row["window"]:
-                yield f"- the offered window: {row['window']}"
-            yield ""
+            packet = f"{row['packet']} of {row['point']}" if row["at_s"] else f"windows {row['window']}"
+            words = [known["behaviour"], known["since"], known["function"], row["cell"], packet, row["was"], row["is"]]
+            yield f"| {' | '.join(words)} |"
+    yield ""
     yield from ("## All cells", "", "Packets until the first difference, of all that the newer release sent.", "")
     yield from ("| cell | releases | agree | of | at s | differs in |", "| --- | --- | ---: | ---: | ---: | --- |")
     for row in found:
