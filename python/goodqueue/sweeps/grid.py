@@ -25,8 +25,8 @@ from goodqueue.show.labels import MIX
 QDISC = "bottleneck.qdisc"
 """The axis along which cells are compared in pairs."""
 
-MOST = 100_000
-"""The largest number of cells in a sweep."""
+MOST = 10_000
+"""The largest number of cells in a sweep. The numbers of so many take 2 GB."""
 
 
 @dataclass(frozen=True, slots=True)
