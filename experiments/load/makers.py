@@ -1,14 +1,11 @@
 """Makes a store with copies of one record: a real run, of which each copy has another base RTT, rate, seed and key."""
 
 import hashlib
-import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pyarrow as pa
 
 from goodqueue import running
-from goodqueue.engines import identity
 from goodqueue.engines.identity import Run
 from goodqueue.store import Store, columns, seal
 

@@ -252,7 +252,7 @@ def test_subscribers_may_have_no_traffic() -> None:
             'subscriber.1..name: found "a/1", which subscriber',
         ),
         ([SUBSCRIBER | {"count": 65533}, SUBSCRIBER | {"name": "b"}], "found 0 nodes and 65534 subscribers; accepted"),
-        ([SUBSCRIBER | {"count": 65534}], 'subscriber.0..count: found 65534; accepted: 1 to 65533'),
+        ([SUBSCRIBER | {"count": 65534}], "subscriber.0..count: found 65534; accepted: 1 to 65533"),
         (
             [SUBSCRIBER | {"addresses": [f"10.{at >> 16}.{at >> 8 & 255}.{at & 255}" for at in range(131073)]}],
             "subscriber: found 131073 addresses; accepted: at most 131072 in all",
