@@ -7,6 +7,7 @@
 //! at the pacing rate. The first ten segments of a connection are not paced.
 
 use crate::Window;
+use crate::rtt::EIGHTH_NS;
 use goodqueue_units::{Duration, Instant, Rate};
 
 /// Segments with data that a connection sends before pacing starts.
@@ -96,9 +97,10 @@ impl Pacer {
 /// division would take as long as everything else there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
-    /// The rate in bits per second, times `micros`.
+    /// The rate in bits per second, times `eighths`.
     product: u64,
-    micros: u64,
+    /// Eighths of a microsecond.
+    eighths: u64,
 }
 
 impl Pace {
@@ -107,22 +109,22 @@ impl Pace {
     #[inline]
     pub(crate) fn of(window: &Window, packets_out: u32, srtt: Option<Duration>, mss: u16) -> Option<Self> {
         if let Some(rate) = window.pacing_rate {
-            return Some(Self { product: rate.as_bps(), micros: 1 });
+            return Some(Self { product: rate.as_bps(), eighths: 1 });
         }
         let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
         let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths / 10;
-        Some(Self { product: bits.saturating_mul(1_000_000), micros: (srtt?.as_nanos() / 1000).max(1) })
+        Some(Self { product: bits.saturating_mul(8_000_000), eighths: (srtt?.as_nanos() / EIGHTH_NS).max(1) })
     }
 
     /// Returns whether the rate is less than `bps` bits per second.
     #[inline]
     pub(crate) fn is_below(self, bps: u64) -> bool {
-        self.product < bps.saturating_mul(self.micros)
+        self.product < bps.saturating_mul(self.eighths)
     }
 
     /// Returns the rate, or `None` if it is less than one bit per second.
     pub(crate) fn rate(self) -> Option<Rate> {
-        Rate::from_bps(self.product / self.micros)
+        Rate::from_bps(self.product / self.eighths)
     }
 }
 
@@ -204,7 +206,7 @@ mod tests {
     /// 64 000 bits in 3 µs are 21 333 333 333.3 bit/s.
     #[test]
     fn a_rate_is_below_the_next_whole_number_and_not_below_itself() {
-        let pace = Pace { product: 64_000_000_000, micros: 3 };
+        let pace = Pace { product: 64_000_000_000, eighths: 3 };
         let bps = pace.rate().map_or(0, Rate::as_bps);
         assert_eq!(bps, 21_333_333_333);
         assert!(pace.is_below(bps + 1) && !pace.is_below(bps));

@@ -273,7 +273,7 @@ impl Receiver {
         self.unacked += bytes;
         self.delivered += u64::from(bytes);
         let push = segment.flags.contains(Flags::PSH);
-        let window = || self.window.left(self.nxt);
+        let window = || self.window.left(self.last_ack);
         self.delack.on_data(now, segment.part_len(), push, || rtt.rto(), window);
         if self.window.grow(memory, segment.payload_len) {
             self.delack.on_growth();
@@ -406,7 +406,7 @@ impl Receiver {
             self.delack.demand();
         }
         if urgency.quick {
-            self.delack.on_trouble(2, self.window.left(self.nxt));
+            self.delack.on_trouble(2, self.window.left(self.last_ack));
         }
     }
 

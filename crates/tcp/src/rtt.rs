@@ -19,6 +19,9 @@ const RTO_AFTER_LOST_SYN: Duration = Duration::from_secs(3);
 /// RFC 6298, 2.5, with Linux's value.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
+/// Nanoseconds in an eighth of a microsecond.
+pub(crate) const EIGHTH_NS: u64 = 125;
+
 /// The smoothed round-trip time of one connection and its RTO.
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {
@@ -166,6 +169,12 @@ impl RttEstimator {
         (self.srtt_x8 != 0).then(|| Duration::from_micros(self.srtt_x8 / 8))
     }
 
+    /// Returns the smoothed round-trip time with its eighths of a microsecond, which Linux keeps (`srtt_us`).
+    #[inline]
+    pub(crate) fn srtt_in_eighths(&self) -> Option<Duration> {
+        (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 * EIGHTH_NS))
+    }
+
     /// Returns twice the smoothed round-trip time.
     pub(crate) fn two_srtt(&self) -> Option<Duration> {
         (self.srtt_x8 != 0).then(|| Duration::from_micros(self.srtt_x8 / 4))
@@ -208,6 +217,16 @@ mod tests {
         let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
         sample(&mut e, ms(300), 1);
         assert_eq!(e.rto(), ms(900)); // 300 + 4·150
+    }
+
+    /// 7/8 of 100 µs and 1/8 of 101 µs.
+    #[test]
+    fn the_smoothed_rtt_has_eighths_of_a_microsecond() {
+        let mut e = RttEstimator::new(Duration::ZERO, Duration::ZERO);
+        sample(&mut e, Duration::from_micros(100), 1);
+        sample(&mut e, Duration::from_micros(101), 2);
+        assert_eq!(e.srtt_in_eighths(), Some(Duration::from_nanos(100_125)));
+        assert_eq!(e.srtt(), Some(Duration::from_micros(100)));
     }
 
     /// RFC 6298, 2.3 by hand: SRTT 300, deviation 150. R = 460: error 160, SRTT 320, deviation 150 + (160−150)/4 =

@@ -29,11 +29,11 @@ impl Receiver {
         if end <= self.nxt {
             // A retransmission of data that is here: our ACKs were lost, or late.
             self.duplicate = Some(SackBlock { start, end });
-            self.hurry(left);
+            self.hurry();
             return 0;
         }
         if start > self.nxt + left || left == 0 {
-            self.hurry(left); // beyond the window (RFC 9293, 3.10.7.4)
+            self.hurry(); // beyond the window (RFC 9293, 3.10.7.4)
             return 0;
         }
         if segment.flags.contains(Flags::FIN) {
@@ -124,13 +124,12 @@ impl Receiver {
             let end = self.nxt.earlier(segment.seq + segment.seq_len());
             self.duplicate = Some(SackBlock { start: segment.seq, end });
         }
-        let left = self.window.left(self.nxt);
-        self.hurry(left);
+        self.hurry();
     }
 
     /// Answers at once a segment that brought nothing, and some of the segments after it.
-    fn hurry(&mut self, left: u32) {
-        self.delack.on_trouble(QUICK_ACKS, left);
+    fn hurry(&mut self) {
+        self.delack.on_trouble(QUICK_ACKS, self.window.left(self.last_ack));
         self.delack.demand();
     }
 

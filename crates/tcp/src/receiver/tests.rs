@@ -133,6 +133,31 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
     }
 }
 
+/// After a silence a segment fills a hole, behind which four fifths of the window wait. Half of the window are 26
+/// segments, so 16 ACKs are quick, the first with the hole's. Half of what is left would be five (`tcp_incr_quickack`:
+/// `rcv_wnd` is what the last ACK offered).
+#[test]
+fn quick_acks_count_by_the_window_that_was_offered() {
+    let config = Config { stack: crate::Stack::Linux7_3, ..Config::default() };
+    let mut r = Receiver::new(160_000, &config);
+    r.open(at(0), SeqNumber(0), 0, echo(EcnMode::Off));
+    let is_acked = |r: &mut Receiver, ms, n: u32| {
+        let segment = Segment { payload_len: 1448, ..segment(n * 1448) };
+        r.on_data(at(ms), &segment, &rtt(), false);
+        ack(r).is_some()
+    };
+    for n in 0..200 {
+        is_acked(&mut r, 0, n);
+    }
+    let held = r.window.left(r.nxt) / 1448 * 4 / 5;
+    for n in 1..=held {
+        is_acked(&mut r, 10, 200 + n);
+    }
+    assert!(is_acked(&mut r, 400, 200));
+    let quick = (201 + held..).take_while(|n| is_acked(&mut r, 400, *n)).count();
+    assert!(quick >= 15, "{quick}");
+}
+
 /// RTT 100 ms by timestamps. Our SYN offered 127 · 512 = 65 024 bytes, and 65 536 − 500 are allowed: one growth, which
 /// gives one quick ACK more than 16. 11 segments of 500 bytes in a round trip are one more than 10: 22 + 16 = 38, plus
 /// a fifth of 38, are 45. Each of them is worth (500 + 896) / 2 = 698 bytes; the sum is less than the first window. The

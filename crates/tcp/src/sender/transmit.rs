@@ -140,6 +140,7 @@ impl Sender {
         if !grows && self.board.una() < self.offload.wake && self.board.sacked_out() == 0 {
             return false;
         }
+        self.load(); // or the next packet would count twice
         let (is_writeable, wake) = self.queue.is_writeable(&self.held());
         self.offload.wake = wake;
         is_writeable
@@ -260,7 +261,8 @@ impl Sender {
             mss,
         };
         let exceeds = |room| self.packet_exceeds(room);
-        let Some(why) = next.defers(now.since(oldest), &self.window, self.rtt.srtt(), exceeds) else {
+        let Some(why) = next.defers(now.since(oldest), &self.window, self.rtt.srtt_in_eighths(), exceeds)
+        else {
             return false;
         };
         self.held_back = true;

@@ -41,8 +41,8 @@ def run(
     With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
     checksums.
 
-    With ``draws`` Linux's disciplines draw the simulator's random numbers, and the links let no packet out early. Only
-    a process can do that.
+    With ``draws`` Linux's disciplines draw the simulator's random numbers, and the links are as exact as the
+    simulator's. Only a process can do that.
 
     Raises UserError if Linux lacks something that the scenario needs, or if the run fails. Raises StoppedError once
     ``stop`` is set.
@@ -51,8 +51,7 @@ def run(
 
     plan = planning.plan(scenario, release)
     if draws:
-        exact = {way: replace(getattr(plan, way), is_exact=True) for way in ("down", "up")}
-        plan = replace(plan, draws=list(equal_draws.state(scenario)), **exact)
+        plan = replace(planning.exact(plan), draws=list(equal_draws.state(scenario)))
     where = place(plan, stop, release, machine)
     with folders.private() as folder:
         if where == "process":

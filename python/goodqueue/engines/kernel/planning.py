@@ -4,7 +4,7 @@
 """
 
 import json
-from dataclasses import fields
+from dataclasses import fields, replace
 from ipaddress import AddressValueError, IPv4Address, IPv4Network, collapse_addresses
 from itertools import count
 from typing import Any
@@ -13,7 +13,7 @@ from goodqueue.engines import releases
 from goodqueue.engines.kernel import path as paths
 from goodqueue.engines.kernel import tc, trees
 from goodqueue.engines.kernel.lab.addresses import LISTENING, MOST_FLOWS, MOST_ROUTES, MOST_STACKS
-from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Stack
+from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper, Stack
 from goodqueue.errors import UserError, quoted
 from goodqueue.record import Scenario
 from goodqueue.scenario import seconds, to_json
@@ -57,6 +57,21 @@ def plan(scenario: Scenario, release: str | None = None) -> Plan:
     planned = lay_out(scenario, paths.path(scenario), release=release)
     check_disciplines(scenario, release)
     return planned
+
+
+def exact(planned: Plan) -> Plan:
+    """Return the plan with links as exact as the simulator's, for a Linux whose timers are never late.
+
+    htb lets packets out early by the time of one byte, and does not ask an empty discipline for a packet.
+    """
+    down, up = _exact(planned.down), _exact(planned.up)
+    hops = [hop if hop.link is None else replace(hop, link=_exact(hop.link)) for hop in planned.hops]
+    stacks = [stack if stack.link is None else replace(stack, link=_exact(stack.link)) for stack in planned.stacks]
+    return replace(planned, down=down, up=up, hops=hops, stacks=stacks)
+
+
+def _exact(link: Shaper) -> Shaper:
+    return replace(link, is_exact=True, shaper="cbs" if link.shaper == "htb" else link.shaper)
 
 
 def check_stated(scenario: Scenario, release: str | None) -> None:

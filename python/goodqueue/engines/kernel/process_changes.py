@@ -43,20 +43,35 @@ CHANGES = (
     # The clock would have steps of 256 ns, and timers would be 500 ns late. These are those of the real clock: 1 ns.
     Change("arch/um/include/linux/time-internal.h", "TIMER_MULTIPLIER 256\n", "TIMER_MULTIPLIER 1\n"),
     Change("arch/um/include/linux/time-internal.h", "TIMER_MIN_DELTA  500\n", "TIMER_MIN_DELTA  1\n"),
-    # Each system call that fails would take 1 us, so that a program that only tries again lets time pass. To find
-    # nothing to read is such a failure, and each packet would be late by it. Now 64 failures in a row take 1 ns each.
+    # A timer would fire 1 ns after its time. What waits for several in a row, as each round trip does, would be late.
+    Change("arch/um/kernel/time.c", "\tdelta += 1;\n\n", ""),
+    # To read the clock would take a step of it, and each system call that fails 1 us, so that a program that only tries
+    # again lets time pass. Each packet would be late by that: to find nothing more to read is such a failure. Now
+    # nothing takes time unless a program tries 1000 times at one instant.
+    Change(
+        "arch/um/kernel/time.c",
+        "void time_travel_ndelay(unsigned long nsec)\n{\n",
+        "bool time_travel_is_stuck(void);\nbool time_travel_is_stuck(void)\n{\n"
+        "\tstatic unsigned long long last;\n\tstatic unsigned int tries;\n\n"
+        "\ttries = time_travel_time == last ? tries + 1 : 0;\n\tlast = time_travel_time;\n"
+        "\treturn tries >= 1000;\n}\n\n"
+        "void time_travel_ndelay(unsigned long nsec)\n{\n",
+    ),
+    Change(
+        "arch/um/kernel/time.c",
+        "\t\t    !time_travel_ext_waiting)\n\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n",
+        "\t\t    !time_travel_ext_waiting && time_travel_is_stuck())\n"
+        "\t\t\ttime_travel_update_time_rel(TIMER_MULTIPLIER);\n",
+    ),
     Change(
         "arch/um/kernel/skas/syscall.c",
-        "#include <asm/delay.h>\n",
-        "#include <asm/delay.h>\n#include <linux/ktime.h>\n",
+        "void handle_syscall(",
+        "bool time_travel_is_stuck(void);\n\nvoid handle_syscall(",
     ),
     Change(
         "arch/um/kernel/skas/syscall.c",
         "\t\t\tum_udelay(1);\n",
-        "\t\t\tstatic u64 last;\n\t\t\tstatic unsigned int fails;\n\t\t\tu64 now = ktime_get_ns();\n\n"
-        "\t\t\tfails = now - last > 1000 ? 0 : fails + 1;\n\t\t\tlast = now;\n"
-        "\t\t\tif (fails < 64) {\n\t\t\t\tum_ndelay(1);\n\t\t\t} else {\n"
-        "\t\t\t\tum_udelay(1);\n\t\t\t\tlast += 1000;\n\t\t\t}\n",
+        "\t\t\tif (time_travel_is_stuck())\n\t\t\t\tum_udelay(1);\n",
     ),
     # What the host does must not be a part of Linux's random numbers: an interrupt's moment and number are the host's.
     # From 7.0 on the end of each program is one.
@@ -267,6 +282,22 @@ CHANGES = (
         "\tq->prng.seed = get_random_u64();\n\tprandom_seed_state(&q->prng.prng_state, q->prng.seed);\n"
         "\tif (net_draws_low)\n\t\tq->prng.prng_state.s1 = 0;\n",
         since="6.7",
+    ),
+    # A link for comparisons packet by packet. htb lets packets out early by the time of one byte, and asks no empty
+    # discipline for a packet. cbs asks, but computes in bytes. Without `locredit` cbs is a serial link now: each packet
+    # takes its own time. `sendslope` is the rest of the rate. Often a packet arrives at the very instant at which the
+    # link is free. The link asks first, as the simulator's does, because Linux sends before it receives.
+    Change(
+        "net/sched/sch_cbs.c",
+        "\t/* The previous packet is still being sent */\n",
+        "\tif (!q->locredit) {\n"
+        "\t\ts64 bps = q->idleslope * 8 + div64_s64(q->sendslope, BYTES_PER_KBIT);\n\n"
+        "\t\tif (now < q->last) {\n"
+        "\t\t\tqdisc_watchdog_schedule_ns(&q->watchdog, q->last);\n\t\t\treturn NULL;\n\t\t}\n"
+        "\t\tskb = cbs_child_dequeue(sch, qdisc);\n\t\tif (skb)\n"
+        "\t\t\tq->last = now + div64_s64(qdisc_pkt_len(skb) * 8 * NSEC_PER_SEC, bps);\n"
+        "\t\treturn skb;\n\t}\n"
+        "\t/* The previous packet is still being sent */\n",
     ),
 )
 """All changes of Linux's source, each with its reason."""

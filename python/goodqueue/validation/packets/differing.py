@@ -2,30 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
-from goodqueue.validation.packets.reading import SENT, Column, Seen
+from goodqueue.validation.packets.reading import SENT, Seen
 
 WITHIN_NS = 2_000
 """Two packets that are farther apart in time are not the same.
 
-Linux's clock counts whole nanoseconds and its disciplines round theirs, so a time may be off by some.
-"""
-
-SKEW_NS_PER_S = 100
-"""How much later packets of Linux may be for each second of the run.
-
-In virtual time a timer of Linux fires a nanosecond after the one before it at the earliest, so each round trip takes
-some two nanoseconds more. Over 40 ms that is 45 ns a second, if the queue runs empty now and then.
+Some of Linux's disciplines round times, to the 64 ns of `tc` or to microseconds.
 """
 
 FIELDS = ("connection", "sequence number", "length", "flags", "ACK", "ECN bits", "SACK blocks")
 """What equal packets have in common, in the order of `Seen.content`."""
-
-
-Times = TypeVar("Times", int, Column)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +69,6 @@ def compare(first: Mapping[str, Seen], second: Mapping[str, Seen], end_ns: int) 
     return Comparison(difference, sum(agreeing), (all_sent[0], all_sent[1]))
 
 
-def allowed_ns(times_ns: Times) -> Times:
-    """Return by how much the packets at ``times_ns`` may be earlier or later in the other run."""
-    return WITHIN_NS + times_ns * SKEW_NS_PER_S // 1_000_000_000
-
-
 def first_window(first: Mapping[str, Seen], second: Mapping[str, Seen]) -> tuple[str, int] | None:
     """Return the point and the place of the first packet that the hosts sent with another window than in ``second``."""
     found = []
@@ -107,8 +91,7 @@ def _first(point: str, mine: Seen, theirs: Seen, end_ns: int) -> Difference | No
     is_other = mine.content[:common] != theirs.content[:common]
     parts = is_other.any(axis=1)
     if point in SENT:
-        times = mine.time_ns[:common]
-        parts = parts | (np.abs(times - theirs.time_ns[:common]) > allowed_ns(times))
+        parts = parts | (np.abs(mine.time_ns[:common] - theirs.time_ns[:common]) > WITHIN_NS)
     places = np.flatnonzero(parts)
     if len(places):
         place = int(places[0])

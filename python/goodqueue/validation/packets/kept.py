@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from goodqueue.validation.packets.differing import allowed_ns
+from goodqueue.validation.packets.differing import WITHIN_NS
 from goodqueue.validation.packets.reading import SENT, Seen
 
 SHORT, LONG, SHORT_UNTIL = 10, 250, 500
@@ -77,7 +77,7 @@ def _common(ours: Blocks, theirs: Blocks) -> int:
     """Return how many blocks are equal from the start."""
     common = 0
     for mine, other in zip(ours, theirs, strict=False):
-        if (mine[0], mine[2]) != (other[0], other[2]) or abs(mine[1] - other[1]) > allowed_ns(mine[1]):
+        if (mine[0], mine[2]) != (other[0], other[2]) or abs(mine[1] - other[1]) > WITHIN_NS:
             break
         common += 1
     return common

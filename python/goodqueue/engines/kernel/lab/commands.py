@@ -112,9 +112,9 @@ def link(device: str, shaper: Shaper, at: Words) -> list[Words]:
     """Return the commands that make ``device`` a serial link, with the shaper's disciplines in front."""
     if shaper.shaper == "htb":
         flows = max(map(_flows_of_fq_pie, shaper.tc), default=0)
-        words = _htb(device, at, shaper.rate_bps, 1 if shaper.is_exact else _slack(shaper.rate_bps, flows))
+        words = _htb(device, at, shaper.rate_bps, _slack(shaper.rate_bps, flows))
     elif shaper.shaper == "cbs":
-        words = _cbs(device, at, shaper.rate_bps)
+        words = (_serial if shaper.is_exact else _cbs)(device, at, shaper.rate_bps)
     elif shaper.shaper == "none" and at == ["root"]:
         words = []
     else:
@@ -147,6 +147,15 @@ def _cbs(device: str, at: Words, rate_bps: int) -> list[Words]:
     slopes = ["idleslope", str(kbit), "sendslope", str(kbit - _VETH_KBIT)]
     credit = ["hicredit", str(_slack(rate_bps, 0)), "locredit", "-1000000"]
     return [_add(device, *at, "handle", "1:", "cbs", *slopes, *credit)]
+
+
+def _serial(device: str, at: Words, rate_bps: int) -> list[Words]:
+    """Return a shaper without credit, which `process_changes.py` makes an exact link.
+
+    ``idleslope`` and ``sendslope`` are the thousands and the rest of its rate.
+    """
+    slopes = ["idleslope", str(rate_bps // 1000), "sendslope", str(rate_bps % 1000)]
+    return [_add(device, *at, "handle", "1:", "cbs", *slopes, "hicredit", "0", "locredit", "0")]
 
 
 def _slack(rate_bps: int, flows: int) -> int:

@@ -37,7 +37,7 @@ class Shaper:
     most_bps: int | None = None
     """The most that `tc` lets through at the start of the run, if it shapes to a rate of its own."""
     is_exact: bool = False
-    """Whether the shaper needs no slack, since no timer is late."""
+    """Whether the link is exact, since no timer is late."""
 
     def rates(self) -> list[tuple[float, int]]:
         """Return the link's rates, each with the time from which it holds. The first is the rate at the start."""
