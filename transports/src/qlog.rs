@@ -37,6 +37,14 @@ impl Qlogs {
         Qlog { of: self.clone(), name }
     }
 
+    /// Lets no run begin whose first file cannot be written.
+    ///
+    /// # Errors
+    /// The first error so far, in one line with the file's name.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        self.files().error.clone().map_or(Ok(()), Err)
+    }
+
     /// Writes what waits, and closes the files. After an error none of them stays.
     ///
     /// # Errors
@@ -156,6 +164,18 @@ mod tests {
             assert_eq!(names(&folder), [""; 0]);
             symlink("/dev/full", folder.join("full")).unwrap();
         }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_is_known_at_once() {
+        let folder = folder("qlog-none");
+        let qlogs = Qlogs::new(folder.join("none"));
+        assert_eq!(qlogs.check(), Ok(()));
+        let mut cut = qlogs.named("cut".into()).writer();
+        assert!(qlogs.check().unwrap_err().contains("none/cut: No such file"));
+        cut.write_all(b"event").unwrap();
+        assert_eq!(qlogs.finish(), qlogs.check());
         std::fs::remove_dir_all(folder).unwrap();
     }
 

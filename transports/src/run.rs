@@ -100,11 +100,6 @@ impl Run {
             let message = format!("found {}; accepted beside QUIC: 1228 or more", path.most_bytes() + 28);
             return Err(Error::Scenario(ScenarioError::new("path.mtu", message)));
         }
-        let qlogs = qlog.map(Qlogs::new);
-        if let Some(qlogs) = &qlogs {
-            let log = QueueLog::new(qlogs.named("queues.sqlog".into()).writer(), names);
-            path.observe(Arc::new(Mutex::new(log)) as SharedObserver);
-        }
         let mut connections = Vec::new();
         let mut of_flow = BTreeMap::new();
         for (outline, traffic) in described {
@@ -115,6 +110,12 @@ impl Run {
                 connection.cpu.iter_mut().for_each(|cpu| cpu.is_measured = measures_cpu);
                 connections.push(connection);
             }
+        }
+        let qlogs = qlog.map(Qlogs::new);
+        if let Some(qlogs) = &qlogs {
+            let log = QueueLog::new(qlogs.named("queues.sqlog".into()).writer(), names);
+            qlogs.check().map_err(|error| Error::Scenario(ScenarioError::new("", error)))?;
+            path.observe(Arc::new(Mutex::new(log)) as SharedObserver);
         }
         let mut agenda = Agenda { times: vec![[None; 3]; connections.len()], ..Agenda::default() };
         for (number, connection) in connections.iter().enumerate() {
