@@ -195,7 +195,7 @@ def write(result: dict[str, Any]) -> None:
     kept.below(PAGE, HERE, lines)
 
 
-def main(cells: str = "100000", seeds: str = "10", missing: str = "10000", every_s: str = "60") -> None:
+def main(cells: str = "10000", seeds: str = "10", missing: str = "1000", every_s: str = "60") -> None:
     """Measure, and write the results and the table."""
     with tempfile.TemporaryDirectory() as name:
         result = measure(Path(name), int(cells), int(seeds), int(missing), float(every_s))
