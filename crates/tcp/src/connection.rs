@@ -140,6 +140,7 @@ impl Connection {
     /// Hands over the application's next `bytes` bytes. They are sent as soon as the window allows, and so is a short
     /// last segment (as with `TCP_NODELAY`). Has no effect after [`close`](Self::close).
     pub fn write(&mut self, bytes: u64) {
+        self.before_application();
         self.sender.write(bytes);
     }
 
@@ -151,7 +152,16 @@ impl Connection {
     /// Ends the application's writing: FIN goes with the last byte. After [`write_unlimited`](Self::write_unlimited)
     /// the last byte is the last one sent so far.
     pub fn close(&mut self) {
+        self.before_application();
         self.sender.close();
+    }
+
+    /// Lets an ACK that is due leave before what the application is about to send. Data that waits carries the ACK, as
+    /// it leaves before.
+    fn before_application(&mut self) {
+        if self.stack != Stack::Rfc && self.phase == Phase::Established && self.sender.unsent_bytes() == 0 {
+            self.receiver.before_application();
+        }
     }
 
     /// Stops the application's reading until [`resume`](Self::resume): arriving data waits, and the window closes.

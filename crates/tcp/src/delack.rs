@@ -142,8 +142,13 @@ impl DelayedAck {
     /// Returns the time since the last data, in whole ticks.
     #[inline]
     fn since_data(&self, now: Instant) -> Duration {
-        let tick = self.tick();
-        wheel::floor(tick, now).since(wheel::floor(tick, self.last_data))
+        self.tick_of(now).since(self.tick_of(self.last_data))
+    }
+
+    /// Returns when the tick of `now` began.
+    #[inline]
+    pub(crate) fn tick_of(&self, now: Instant) -> Instant {
+        wheel::floor(self.tick(), now)
     }
 
     #[inline]
@@ -186,6 +191,13 @@ impl DelayedAck {
         self.hurry(most, window);
         self.in_ping_pong = false;
         self.ato = MIN;
+    }
+
+    /// Takes note that the next ACK is none of the quick ones, as nothing that came asks for it
+    /// (`tcp_dec_quickack_mode`).
+    #[cold]
+    pub(crate) fn spare_quick_ack(&mut self) {
+        self.quick += u8::from(self.quick > 0);
     }
 
     /// Takes note that a segment with data was sent.
@@ -302,7 +314,7 @@ impl DelayedAck {
             self.duplicates = 0;
         }
         let rules = self.stack.era().receiver.compressed_ack;
-        let (Some(AckCompression { rtt_percent, slack }), AT_ONCE.., ..HELD) =
+        let (Some(AckCompression { rtt_percent, slack, .. }), AT_ONCE.., ..HELD) =
             (rules, self.duplicates, self.held)
         else {
             self.duplicates = self.duplicates.saturating_add(1);
@@ -360,13 +372,17 @@ impl DelayedAck {
         self.deadline.min(self.held_until)
     }
 
-    /// Handles the timer. `rto` belongs to our own sending.
-    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
+    /// Handles the timer. `rto` belongs to our own sending. Returns whether what was held leaves by its own timer, and
+    /// has the timestamp of the last segment's arrival.
+    pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) -> bool {
+        let mut is_stale = false;
         if now >= self.held_until {
             self.now = true;
+            let rules = self.stack.era().receiver.compressed_ack;
+            is_stale = self.held_until != self.timer && rules.is_some_and(|rules| rules.stale);
         }
         if now < self.deadline {
-            return;
+            return is_stale;
         }
         self.deadline = Instant::MAX;
         self.now = true;
@@ -376,6 +392,7 @@ impl DelayedAck {
         } else {
             self.ato = (self.ato * 2).min(rto);
         }
+        is_stale
     }
 
     /// Takes note that a segment with the acknowledgement was sent.

@@ -125,6 +125,10 @@ fn ace_count(flags: Flags) -> u8 {
         | u8::from(flags.contains(Flags::ECE))
 }
 
+/// This number of marks is reported at once (RFC 9768, 3.2.2.5.1: from 2 to 6; Linux `TCP_ACCECN_ACE_MAX_DELTA`). Linux
+/// reports each change besides, to an unmarked packet, too (`tcp_ecn_received_counters`).
+const MOST_UNTOLD: u8 = 6;
+
 /// A receiver's echo.
 #[derive(Clone, Debug)]
 pub(crate) struct Echo {
@@ -135,8 +139,17 @@ pub(crate) struct Echo {
     ce: bool,
     /// CE packets that no ACK has reported.
     untold: u8,
-    /// An ACK that must leave before any other: its number and its flags (DCTCP).
-    owed: Option<(SeqNumber, Flags)>,
+    owed: Owed,
+}
+
+/// An ACK that must leave before anything else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Owed {
+    Nothing,
+    /// Of what came before the last segment: its number and its flags (DCTCP).
+    Before(SeqNumber, Flags),
+    /// Of everything, because what the application sends comes later.
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +182,7 @@ impl Urgency {
 
 impl Echo {
     pub(crate) const OFF: Self =
-        Self { kind: EchoKind::Off, flags: Flags::NONE, ce: false, untold: 0, owed: None };
+        Self { kind: EchoKind::Off, flags: Flags::NONE, ce: false, untold: 0, owed: Owed::Nothing };
 
     /// Builds the echo of an endpoint that agreed to `mode` and whose congestion control uses ECN as `of` does.
     /// `handshake` is the codepoint with which the peer's SYN, or SYN-ACK, arrived. A marked SYN-ACK counts, a marked
@@ -211,7 +224,7 @@ impl Echo {
         match self.kind {
             EchoKind::Off => false,
             EchoKind::Classic => segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR),
-            EchoKind::Dctcp => (segment.ecn == Ecn::Ce) != self.ce,
+            EchoKind::Dctcp => (segment.ecn == Ecn::Ce) != self.ce || segment.flags.contains(Flags::CWR),
             EchoKind::Accurate | EchoKind::AccurateBytes => segment.ecn == Ecn::Ce || self.ce,
         }
     }
@@ -224,25 +237,24 @@ impl Echo {
         match self.kind {
             EchoKind::Off => Urgency::NONE,
             EchoKind::Classic => self.on_classic(segment),
+            EchoKind::Dctcp if ce == self.ce => Urgency::NOW, // CWR, as in `on_classic`
             EchoKind::Dctcp => {
                 // RFC 8257, 3.2: the state changes, and an ACK reports it at once. A waiting ACK leaves before it with
                 // the old state; otherwise its data would count with the new state.
-                if unacked && self.owed.is_none() {
-                    self.owed = Some((in_order, self.flags));
+                if unacked && self.owed == Owed::Nothing {
+                    self.owed = Owed::Before(in_order, self.flags);
                 }
                 self.ce = ce;
                 self.flags = Flags::ECE.when(ce);
                 Urgency::NOW
             }
             EchoKind::Accurate | EchoKind::AccurateBytes => {
-                let change = ce && !self.ce;
+                let changes = ce != self.ce;
                 self.ce = ce;
-                if !ce {
-                    return Urgency::NONE;
+                if ce {
+                    self.count(segment.parts());
                 }
-                self.count(segment.parts());
-                // RFC 9768, 3.2.2.5.1: change-triggered, and every second mark while data waits for an ACK.
-                Urgency::now_if(change || self.untold >= 2)
+                Urgency::now_if(changes || self.untold >= MOST_UNTOLD)
             }
         }
     }
@@ -290,13 +302,21 @@ impl Echo {
     /// Returns whether [`take_owed`](Self::take_owed) has an ACK to send.
     #[inline]
     pub(crate) fn owes(&self) -> bool {
-        self.owed.is_some()
+        self.owed != Owed::Nothing
     }
 
-    /// Takes the ACK that must leave first: its number and its bits.
+    /// Asks for an ACK of everything before anything else leaves.
     #[cold]
-    pub(crate) fn take_owed(&mut self) -> Option<(SeqNumber, Flags)> {
-        self.owed.take()
+    pub(crate) fn owe_all(&mut self) {
+        if self.owed == Owed::Nothing {
+            self.owed = Owed::All;
+        }
+    }
+
+    /// Takes the ACK that must leave first.
+    #[cold]
+    pub(crate) fn take_owed(&mut self) -> Owed {
+        core::mem::replace(&mut self.owed, Owed::Nothing)
     }
 }
 

@@ -58,6 +58,8 @@ pub(crate) struct AckCompression {
     pub(crate) rtt_percent: u8,
     /// How late their timer may be.
     pub(crate) slack: Duration,
+    /// What that timer sends has an old timestamp: `tcp_compressed_ack_kick` does not read the clock before 6.19.
+    pub(crate) stale: bool,
 }
 
 /// Makes the structs of constants, their values for each stack, and [`Difference::ALL`] from one table.
@@ -426,16 +428,17 @@ eras! {
         compressed_ack: Option<AckCompression> = [
             None,
             None,
-            Some(AckCompression { rtt_percent: 5, slack: Duration::from_micros(100) }),
-            Some(AckCompression { rtt_percent: 5, slack: Duration::from_micros(100) }),
-            Some(AckCompression { rtt_percent: 33, slack: Duration::from_micros(10) }),
+            Some(AckCompression { rtt_percent: 5, slack: Duration::from_micros(100), stale: true }),
+            Some(AckCompression { rtt_percent: 5, slack: Duration::from_micros(100), stale: true }),
+            Some(AckCompression { rtt_percent: 33, slack: Duration::from_micros(10), stale: false }),
             None
         ],
             "ACKs of data out of order" {
-                Some(AckCompression { rtt_percent, slack }) => format!(
+                Some(AckCompression { rtt_percent, slack, stale }) => format!(
                     "three at once, one of which may be for a hole filled in part; then one per {rtt_percent} % of an \
-                     RTT, and at least one per millisecond, up to {} us late",
-                    slack.as_nanos() / 1000
+                     RTT, and at least one per millisecond, up to {} us late{}",
+                    slack.as_nanos() / 1000,
+                    if stale { ", with the timestamp of the last segment's arrival" } else { "" }
                 ),
                 None => "each at once",
             }

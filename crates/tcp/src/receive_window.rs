@@ -7,6 +7,7 @@
 //! offered is never taken back (RFC 9293, 3.8.6.2.1).
 
 use crate::era::RcvSpaceAdjust;
+use crate::rtt::EIGHTH_NS;
 use crate::{SeqNumber, Stack};
 use goodqueue_units::{Duration, Instant, processor::select};
 
@@ -324,7 +325,7 @@ impl ReceiveWindow {
 
     /// Returns the smoothed round-trip time by timestamps, or zero before the first sample.
     pub(crate) fn rtt(&self) -> Duration {
-        Duration::from_micros(self.rtt_x8 / 8)
+        Duration::from_nanos(self.rtt_x8 * EIGHTH_NS)
     }
 
     /// Takes note that the application has read `taken` bytes in total, and what waits then.

@@ -8,14 +8,14 @@ mod reassembly;
 
 use self::pile::Pile;
 use crate::delack::{Arrived, DelayedAck};
-use crate::ecn::Echo;
+use crate::ecn::{Echo, Owed};
 use crate::receive_window::{OPTIONS, ReceiveWindow, Waits};
 use crate::rtt::RttEstimator;
 use crate::segment::{SynOptions, timestamp};
 use crate::{Config, Flags, SackBlock, Segment, SeqNumber};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use core::mem::offset_of;
+use core::mem::{self, offset_of};
 use goodqueue_units::processor::{prefetch, select};
 use goodqueue_units::{Duration, Ecn, Instant};
 
@@ -69,6 +69,10 @@ pub(crate) struct Receiver {
     sack: [SackBlock; SACKS],
     /// The blocks of the next ACK, if it must leave without the segment that has just come.
     before: Option<Box<(u8, [SackBlock; 3])>>,
+    /// Our clock when the last segment came that was not simply the next in order.
+    unusual_at: u32,
+    /// The next ACK with SACK blocks has the timestamp of that time.
+    is_stale: bool,
     /// From this time on, a segment that carries nothing for us is answered again.
     answers_from: Instant,
 }
@@ -102,6 +106,8 @@ impl Receiver {
             sack_len: 0,
             sack: [SackBlock::default(); SACKS],
             before: None,
+            unusual_at: 0,
+            is_stale: false,
             fin: None,
             told: None,
             ranges: VecDeque::new(),
@@ -302,7 +308,7 @@ impl Receiver {
             is_read: !self.paused,
             rtt: self.window.rtt(),
         };
-        self.delack.on_taken(now, arrived, || rtt.srtt())
+        self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths())
     }
 
     /// Does the same where the segment of `len` bytes, which still takes up room, may make the window smaller. Then the
@@ -337,7 +343,7 @@ impl Receiver {
     #[cold]
     fn answer_bare(&mut self, now: Instant) {
         if now >= self.answers_from {
-            self.answers_from = now + ANSWER_INTERVAL;
+            self.answers_from = self.delack.tick_of(now) + ANSWER_INTERVAL;
             self.delack.demand();
         }
     }
@@ -416,15 +422,22 @@ impl Receiver {
         self.echo.owes()
     }
 
-    /// Builds the owed ACK: `bare` with the ACK number and the echo from before the last arrival. The last arrival is
-    /// acknowledged after it.
+    /// Takes note that the application is about to send something. An ACK that is due leaves before it, because Linux
+    /// sent it when the segment came, or when the application read it.
+    #[cold]
+    pub(crate) fn before_application(&mut self) {
+        if self.delack.is_due() {
+            self.echo.owe_all();
+        }
+    }
+
+    /// Builds the owed ACK of `bare`. One of what came before the last segment has the ACK number and the echo of then,
+    /// and the last segment is acknowledged after it.
     #[cold]
     pub(crate) fn owed_ack(&mut self, bare: Segment) -> Segment {
+        let Owed::Before(ack, echo) = self.echo.take_owed() else { return bare };
         self.delack.demand();
-        match self.echo.take_owed() {
-            Some((ack, echo)) => Segment { ack, flags: Flags::ACK | echo, ..bare },
-            None => bare,
-        }
+        Segment { ack, flags: Flags::ACK | echo, ..bare }
     }
 
     /// Returns whether an ACK is due now.
@@ -446,7 +459,7 @@ impl Receiver {
 
     /// Handles the delayed-ACK timer. `rto` is this endpoint's own.
     pub(crate) fn on_timeout(&mut self, now: Instant, rto: Duration) {
-        self.delack.on_timeout(now, rto);
+        self.is_stale |= self.delack.on_timeout(now, rto);
     }
 
     /// Builds a segment of `payload_len` bytes that carries the acknowledgement. Without payload or FIN it carries the
@@ -475,14 +488,20 @@ impl Receiver {
         }
         let flags = flags | Flags::ACK | self.echo.flags();
         self.last_ack = self.nxt;
-        let (ack, tsval, tsecr) = (self.nxt, timestamp(now), self.ts_recent);
+        let (ack, tsecr) = (self.nxt, self.ts_recent);
         let window = match self.told {
             Some(window) => window,
             None => self.tell_window(),
         };
         // One expression (store forwarding): a segment built in parts is copied, and the copy waits until the parts are
         // written.
-        let (sack_len, sack) = if bare && blocks { self.blocks() } else { (0, [SackBlock::default(); 3]) };
+        let tsval = timestamp(now);
+        let (tsval, (sack_len, sack)) = if bare && blocks {
+            // While ACKs are held, no segment is the next in order.
+            (if mem::take(&mut self.is_stale) { self.unusual_at } else { tsval }, self.blocks())
+        } else {
+            (tsval, (0, [SackBlock::default(); 3]))
+        };
         let dscp = 0;
         Segment { seq, ack, tsval, tsecr, window, payload_len, flags, sack_len, ecn, dscp, sack }
     }

@@ -294,7 +294,7 @@ impl Sender {
 
     #[inline]
     fn pace(&self) -> Option<Pace> {
-        Pace::of(&self.window, self.board.packets_out(), self.rtt.srtt_in_eighths(), self.mss)
+        Pace::of(&self.window, self.out_of_pace(), self.rtt.srtt_in_eighths(), self.mss)
     }
 
     pub(crate) fn pacing_rate(&self) -> Option<Rate> {

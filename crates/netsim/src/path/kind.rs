@@ -31,7 +31,7 @@ pub struct HopKind {
     /// Refuses keys that contradict each other.
     pub(crate) check: fn(&Table<'_>, &Values) -> Result<()>,
     pub(crate) make: Make,
-    /// Returns the mean delay of the hop, without queueing. Buffers are made large enough for it.
+    /// Returns how long a packet takes at most as a rule, without queueing. Buffers are made large enough for it.
     pub(crate) delay: fn(&Values) -> Duration,
 }
 

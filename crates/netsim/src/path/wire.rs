@@ -64,7 +64,8 @@ pub(crate) const KIND: HopKind = HopKind {
         }
         Ok(())
     },
-    delay: |values| values.get(&DELAY).0,
+    // A normal distribution is seldom farther than four deviations from its mean.
+    delay: |values| values.get(&DELAY).0 + values.get(&JITTER).0 * 4,
     plural: "wires",
     shows: &[
         ("delay", ", "),

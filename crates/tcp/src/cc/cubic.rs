@@ -95,7 +95,8 @@ impl CongestionControl for Cubic {
         let options = config.cc_options;
         let plus_plus = options.hystart_plus_plus.then(|| Box::new(HyStartPlusPlus::new()));
         let plain = Self::of(config.stack);
-        Self { abe: options.abe, plus_plus, found: plain.found || options.no_hystart, ..plain }
+        let hystart = HyStart::new(config.stack, config.pacing);
+        Self { abe: options.abe, plus_plus, hystart, found: plain.found || options.no_hystart, ..plain }
     }
 
     #[inline]
@@ -165,7 +166,8 @@ impl CongestionControl for Cubic {
     /// Forgets everything learnt before the timeout (section 4.8).
     fn on_rto(&mut self) {
         let plus_plus = self.plus_plus.take(); // HyStart++ has stopped
-        *self = Self { abe: self.abe, plus_plus, ..Self::of(self.stack) };
+        let hystart = self.hystart.renewed(self.stack);
+        *self = Self { abe: self.abe, plus_plus, hystart, ..Self::of(self.stack) };
     }
 
     /// Leaves idle time out of the epoch (section 5.8, and RFC 9438's definition of t).
@@ -202,7 +204,7 @@ impl Cubic {
             w_est: 0,
             acked: 0,
             delay_min: Duration::ZERO,
-            hystart: HyStart::new(stack),
+            hystart: HyStart::new(stack, false),
             plus_plus: None,
             found: stack.era().growth.hystart.is_none(),
             ratio: FIRST_RATIO,

@@ -44,13 +44,14 @@ impl CongestionControl for Dctcp {
 
     #[inline]
     fn on_delivered(&mut self, ack: &Ack, _window: &mut Window) {
-        let end = *self.window_end.get_or_insert(ack.nxt);
-        if ack.una >= end {
+        self.delivered += ack.segments;
+        self.marked += ack.marked;
+        // The first window ends with the first ACK. An ACK counts in the window that it ends: `tcp_in_ack_event` comes
+        // after `tcp_clean_rtx_queue`, in 6.1.192, 6.12 and 7.3, too.
+        if self.window_end.is_none_or(|end| ack.una >= end) {
             self.end_window();
             self.window_end = Some(ack.nxt);
         }
-        self.delivered += ack.segments;
-        self.marked += ack.marked;
     }
 
     #[inline]
@@ -110,11 +111,11 @@ mod tests {
             let (una, nxt) = (SeqNumber(una), SeqNumber(una + 1000));
             d.on_delivered(&Ack { una, nxt, marked, ..Ack::of(Instant::ZERO, 10) }, w);
         };
-        deliver(&mut d, &mut w, 1, marked[0]);
-        (1..=marked.len())
-            .map(|n| {
-                let next = marked.get(n).copied().unwrap_or(0);
-                deliver(&mut d, &mut w, 1 + 1000 * n as u32, next);
+        marked
+            .iter()
+            .enumerate()
+            .map(|(n, marked)| {
+                deliver(&mut d, &mut w, 1 + 1000 * n as u32, *marked);
                 d.alpha
             })
             .collect()

@@ -34,10 +34,13 @@ pub(super) struct HyStart {
     /// What Linux adds to delay_min before halving it for the train, to allow for the bursts of segmentation offload:
     /// the time that four of the largest bursts take, at most 1 ms ([`HystartRules`]). Below 2 Gbit/s it is 1 ms.
     ack_delay: Duration,
+    /// The train lasts this part of the round trip: 2 is a half. Linux since 5.6 takes the whole of it if the sender
+    /// paces, because pacing spreads the segments over half a round trip.
+    part: u8,
 }
 
 impl HyStart {
-    pub(super) fn new(stack: Stack) -> Self {
+    pub(super) fn new(stack: Stack, is_paced: bool) -> Self {
         let unused = HystartRules { min_rtt_divisor: 1, ack_delay: Duration::ZERO };
         let rules = stack.era().growth.hystart.unwrap_or(unused);
         Self {
@@ -49,7 +52,13 @@ impl HyStart {
             started: false,
             divisor: rules.min_rtt_divisor,
             ack_delay: rules.ack_delay,
+            part: if is_paced && rules.ack_delay > Duration::ZERO { 1 } else { 2 },
         }
+    }
+
+    /// Returns the state of a new connection.
+    pub(super) fn renewed(&self, stack: Stack) -> Self {
+        Self::new(stack, self.part == 1)
     }
 
     /// Takes an ACK with the RTT sample `rtt`, and returns whether slow start should end. `delay_min` is the smallest
@@ -72,7 +81,7 @@ impl HyStart {
         let mut found = false;
         if ack.now.since(self.last_ack) <= TRAIN_SPACING {
             self.last_ack = ack.now;
-            found = ack.now.since(self.round_start) > (delay_min + self.ack_delay) / 2;
+            found = ack.now.since(self.round_start) > (delay_min + self.ack_delay) / u64::from(self.part);
         }
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES {
@@ -102,15 +111,25 @@ mod tests {
     fn a_train_of_half_the_round_trip_ends_slow_start() {
         // Two ACKs per millisecond, RTT 40 ms without any queue: half of it is 20 ms. Linux 6 takes 20.5 ms.
         for (stack, train) in [(Stack::Linux3_10, 41), (Stack::Linux6_1, 42)] {
-            let mut h = HyStart::new(stack);
+            let mut h = HyStart::new(stack, false);
             let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS / 2, 1, 1000), 16, ms(40), ms(40)));
+            assert_eq!(first, Some(train), "{stack:?}");
+        }
+    }
+
+    /// A sender that paces waits for a train of 41 ms, and one of before 5.6 does not.
+    #[test]
+    fn a_train_of_a_paced_sender_lasts_the_whole_round_trip() {
+        for (stack, train) in [(Stack::Linux3_10, 41), (Stack::Linux6_1, 83)] {
+            let mut h = HyStart::new(stack, true);
+            let first = (0..90).find(|&n| h.on_rtt(&ack(n * MS / 2, 1, 1000), 16, ms(40), ms(40)));
             assert_eq!(first, Some(train), "{stack:?}");
         }
     }
 
     #[test]
     fn a_gap_ends_the_train_until_the_next_round() {
-        let mut h = HyStart::new(Stack::Linux6_1);
+        let mut h = HyStart::new(Stack::Linux6_1, false);
         for n in [0, 1, 2, 6, 7, 8, 30] {
             assert!(!h.on_rtt(&ack(n * MS, 1, 1000), 16, ms(40), ms(40)));
         }
@@ -121,10 +140,10 @@ mod tests {
     /// Guards against a round that begins when the window reaches 16: slow start would end a part of a round trip late.
     #[test]
     fn a_round_begins_with_its_first_ack_even_if_the_window_is_too_small_yet() {
-        let mut h = HyStart::new(Stack::Linux6_1);
+        let mut h = HyStart::new(Stack::Linux6_1, false);
         let first = (0..80).find(|&n| h.on_rtt(&ack(n * MS, 1, 1000), 14 + n as u32, ms(40), ms(40)));
         assert_eq!(first, Some(21));
-        let mut h = HyStart::new(Stack::Linux6_1);
+        let mut h = HyStart::new(Stack::Linux6_1, false);
         assert!((0..80).all(|n| !h.on_rtt(&ack(n * MS, 1, 1000), 15, ms(99), ms(40))), "below 16 never");
     }
 
@@ -132,7 +151,7 @@ mod tests {
     #[test]
     fn an_rtt_above_the_minimum_by_an_eighth_ends_slow_start() {
         let run = |stack, rtt| {
-            let mut h = HyStart::new(stack);
+            let mut h = HyStart::new(stack, false);
             (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), 16, rtt, ms(80)))
         };
         assert_eq!(run(Stack::Linux6_1, ms(90)), None);
@@ -146,7 +165,7 @@ mod tests {
     #[test]
     fn the_step_is_between_4_and_16_ms() {
         let run = |delay_min, rtt| {
-            let mut h = HyStart::new(Stack::Linux6_1);
+            let mut h = HyStart::new(Stack::Linux6_1, false);
             (0..20).position(|n| h.on_rtt(&ack(n * 5 * MS, 1, 1000), 16, rtt, delay_min))
         };
         assert_eq!(run(ms(400), ms(416)), None);

@@ -80,12 +80,12 @@ fn dctcp_echoes_the_last_packet_and_tells_each_change() {
 fn dctcp_tells_what_waited_before_what_changed() {
     let mut echo = Echo::new(Classic, EcnUse::Dctcp, Ecn::Ect0, false);
     assert_eq!(echo.on_data(&data(Ecn::Ce), SeqNumber(2000), true), Urgency::NOW);
-    assert_eq!((echo.take_owed(), echo.flags()), (Some((SeqNumber(2000), NO)), E));
-    assert!(echo.take_owed().is_none());
+    assert_eq!((echo.take_owed(), echo.flags()), (Owed::Before(SeqNumber(2000), NO), E));
+    assert_eq!(echo.take_owed(), Owed::Nothing);
 }
 
-/// RFC 9768, 3.2.2: the counter begins at 5, 0b101, then 6, 7, and 0 again. 3.2.2.5.1: a mark after an unmarked packet
-/// is reported at once, and so is every second mark.
+/// RFC 9768, 3.2.2: the counter begins at 5, 0b101, then 6, 7, and 0 again. Each change is reported at once, and so is
+/// the sixth mark that no ACK has reported.
 #[test]
 fn the_accurate_echo_counts_modulo_eight() {
     let mut echo = Echo::new(Accurate, EcnUse::Classic, Ecn::NotEct, true);
@@ -95,7 +95,10 @@ fn the_accurate_echo_counts_modulo_eight() {
     assert_eq!(told, [(none, A | E), (now, A | W)]);
     echo.on_told();
     let told = feed(&mut echo, &[Ecn::Ce, Ecn::Ce, Ecn::Ect0, Ecn::Ce]);
-    assert_eq!(told, [(none, A | W | E), (now, NO), (none, NO), (now, E)]);
+    assert_eq!(told, [(none, A | W | E), (none, NO), (now, NO), (now, E)]);
+    echo.on_told();
+    let urgencies: Vec<_> = feed(&mut echo, &[Ecn::Ce; 6]).into_iter().map(|(urgency, _)| urgency).collect();
+    assert_eq!(urgencies, [none, none, none, none, none, now]);
 }
 
 /// RFC 9768, 3.2.2.2: a CE mark on SYN-ACK counts at the client, a CE mark on SYN does not count at the server.

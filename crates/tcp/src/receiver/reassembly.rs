@@ -3,6 +3,7 @@
 use super::{Pile, Receiver};
 use crate::delack::QUICK_ACKS;
 use crate::rtt::RttEstimator;
+use crate::segment::timestamp;
 use crate::{Flags, SackBlock, Segment};
 use alloc::boxed::Box;
 use goodqueue_units::Instant;
@@ -21,6 +22,7 @@ impl Receiver {
         closed: bool,
     ) -> u32 {
         let (start, end) = (segment.seq, segment.seq + segment.seq_len());
+        self.unusual_at = timestamp(now);
         self.duplicate = None; // Linux (`tcp_data_queue`) tells of the last segment that came twice, or of none
         if self.fin.is_some_and(|fin| end > fin + 1) {
             return 0; // nothing follows a FIN (RFC 9293, 3.10.7.4); as on Linux, no answer
@@ -123,8 +125,12 @@ impl Receiver {
         if segment.seq < self.nxt {
             let end = self.nxt.earlier(segment.seq + segment.seq_len());
             self.duplicate = Some(SackBlock { start: segment.seq, end });
+            self.hurry();
+            if self.unacked == 0 && !self.delack.holds_acks() {
+                self.delack.spare_quick_ack();
+            }
         }
-        self.hurry();
+        self.delack.demand();
     }
 
     /// Answers at once a segment that brought nothing, and some of the segments after it.

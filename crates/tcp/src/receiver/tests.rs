@@ -1,6 +1,6 @@
 use super::*;
 use crate::delack::QUICK_ACKS;
-use crate::{EcnMode, EcnUse};
+use crate::{EcnMode, EcnUse, Stack};
 use std::{vec, vec::Vec};
 
 const MSS: u16 = 500;
@@ -131,6 +131,21 @@ fn after_a_silence_of_an_rto_acks_are_quick_again() {
         data(&mut r, ms, seq);
         assert_eq!(ack(&mut r).is_some(), is_quick, "{ms}");
     }
+}
+
+/// No data asks for the ACK of a segment that lies before the last ACK, so it is none of the quick ones
+/// (`tcp_send_dupack`, `tcp_dec_quickack_mode`): 16 follow.
+#[test]
+fn the_ack_of_old_data_is_none_of_the_quick_ones() {
+    let mut r = settled();
+    let seq = r.nxt.0;
+    r.refuse(at(10), &segment(seq - 1000));
+    assert!(ack(&mut r).is_some());
+    let is_acked = |r: &mut Receiver, n: u32| {
+        data(r, 10, seq + n * u32::from(MSS));
+        ack(r).is_some()
+    };
+    assert_eq!((0..).take_while(|n| is_acked(&mut r, *n)).count(), QUICK_ACKS.into());
 }
 
 /// After a silence a segment fills a hole, behind which four fifths of the window wait. Half of the window are 26
@@ -401,4 +416,31 @@ fn data_carries_the_ack_but_for_blocks() {
         r.on_split(at(0));
         assert_eq!(r.is_ack_due(), gap > 0);
     }
+}
+
+/// Linux does not read the clock when it sends what it held back, until 6.19 (`tcp_compressed_ack_kick`): the ACK has the
+/// timestamp of the segment that came last. Here that is 0.95 ms into the 14th millisecond, and the timer fires in the
+/// 15th.
+#[test]
+fn what_was_held_back_has_the_timestamp_of_the_last_segment_before_6_19() {
+    let stamps = [Stack::Linux6_1, Stack::Linux6_12, Stack::Linux7_3].map(|stack| {
+        let mut r = Receiver::new(64_000, &Config { mss: MSS, stack, ..Config::default() });
+        r.open(at(0), SeqNumber(5000), 0, echo(EcnMode::Classic));
+        for ms in 10..13 {
+            data(&mut r, ms, 5500 + 500 * (ms as u32 - 10));
+            assert!(ack(&mut r).is_some(), "three leave at once");
+        }
+        while r.delack.is_at_once() {
+            r.delack.on_sent_ack();
+        }
+        let late = at(13) + Duration::from_micros(950);
+        r.on_data(late, &segment(7000), &rtt(), false);
+        assert!(ack(&mut r).is_none(), "held back");
+        let fires = r.deadline();
+        assert!(fires < at(15) && fires >= late);
+        r.on_timeout(fires, RTO);
+        let stamp = |r: &mut Receiver| r.carry(fires, SeqNumber(1), 0, Flags::NONE, Ecn::NotEct).tsval;
+        (timestamp(fires) - stamp(&mut r), timestamp(fires) - stamp(&mut r))
+    });
+    assert_eq!(stamps, [(1, 0), (1, 0), (0, 0)]);
 }

@@ -111,6 +111,7 @@ impl Sender {
         self.arm_after_ack(now);
         self.usage.on_window(now);
         self.cc.on_ack(&ack, &mut self.window);
+        self.note_out();
         Some(rtt)
     }
 
@@ -198,6 +199,7 @@ impl Sender {
             self.arm_after_ack(now);
         }
         (ack.state, ack.in_flight) = (self.state(), self.board.in_flight());
+        self.note_out();
         if self.board.rate().is_some() && self.on_rate(&ack, una) {
             return path;
         }

@@ -18,6 +18,8 @@ pub(super) struct Brakes {
     paces_itself: bool,
     /// The pacer before the last segment, which a host with small queues may refuse.
     before: Option<Pacer>,
+    /// Segments out after the last ACK, from which the rate follows until the next (`tcp_update_pacing_rate`).
+    out: u32,
 }
 
 impl Brakes {
@@ -85,6 +87,27 @@ impl Sender {
             pacer.begin_packet(now);
         }
         pacer.departure().unwrap_or(now)
+    }
+
+    /// Takes note that an ACK was taken.
+    #[inline]
+    pub(super) fn note_out(&mut self) {
+        if let Some(brakes) = &mut self.brakes {
+            brakes.out = self.board.packets_out();
+        }
+    }
+
+    /// Returns the segments out from which the pacing rate follows.
+    #[inline]
+    pub(super) fn out_of_pace(&self) -> u32 {
+        self.brakes.as_ref().map_or(self.board.packets_out(), |brakes| brakes.out)
+    }
+
+    /// Returns when pacing lets the next packet leave. Linux counts the time since the last packet from then on
+    /// (`tcp_wstamp_ns`).
+    #[inline]
+    pub(super) fn release(&self) -> Instant {
+        self.brakes.as_ref().and_then(|brakes| brakes.pacer()).map_or(Instant::ZERO, Pacer::release)
     }
 
     /// Returns whether the next segment leaves in one packet with the last.

@@ -241,7 +241,7 @@ impl Sender {
     fn waits_for_company(&mut self, now: Instant, room: u32) -> bool {
         self.held_back
             || (self.offload.head.bytes > self.mss.into()
-                && now.since(self.last_sent) <= PATIENCE
+                && (now.since(self.last_sent) <= PATIENCE || now.since(self.release()) <= PATIENCE)
                 && self.state() < CongestionState::Recovery
                 && self.era().sending.tso_defer
                 && self.defers(now, room))

@@ -134,21 +134,20 @@ def _kinds(drawn: Sequence[Run]) -> Table:
             by_kind.setdefault(kind, []).append(run)
     rows = []
     for kind, found in sorted(by_kind.items(), key=lambda item: (-len(item[1]), item[0])):
-        delays = [run.off("delay_mean_ms") for run in found]
-        chance = [run.chance("delay_mean_ms") for run in found]
         equal, agreeing = sum(run.row.is_equal for run in found), middle([run.row.agreeing for run in found])
-        rows.append(
-            [
-                kind,
-                str(len(found)),
-                str(equal),
-                f"{agreeing or 0:.0f}",
-                _percent(middle(delays)),
-                _percent(middle(chance)),
-            ]
-        )
-    headings = ("runs with", "runs", "equal", "packets, median", "mean delay off %", "by chance %")
-    return Table("By what is in a run", [Column(name, name != "runs with") for name in headings], rows)
+        row = [kind, str(len(found)), str(equal), f"{agreeing or 0:.0f}"]
+        for metric in METRICS:
+            row += [_both([side(metric.key, run) for run in found]) for side in (_off, _by_chance)]
+        rows.append(row)
+    headings = ["runs with", "runs", "equal", "packets, median"]
+    headings += [f"{metric.label} {side} %" for metric in METRICS for side in ("off", "by chance")]
+    notes = ["Median and, in parentheses, 90th percentile of the runs."]
+    return Table("By what is in a run", [Column(name, name != "runs with") for name in headings], rows, notes)
+
+
+def _both(values: Sequence[float | None]) -> str:
+    """Return the median and the 90th percentile."""
+    return f"{_percent(middle(values))} ({_percent(ninth(values))})"
 
 
 def _outliers(drawn: Sequence[Run]) -> Table:
