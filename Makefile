@@ -162,6 +162,7 @@ transports: transports-tools .venv/.transports
 
 transports-test: transports .venv/.dev
 	cd transports && cargo fmt --check && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo clippy --release --locked --quiet --all-targets -- $(DENIED)
+	cd transports && CARGO_TARGET_DIR=$(CURDIR)/target/transports PYO3_BUILD_EXTENSION_MODULE=1 cargo test --release --locked --quiet --test without_python
 	$(BIN)/python -m pytest --quiet --numprocesses logical transports/tests
 
 # --- the page -------------------------------------------------------------------------------------------------------

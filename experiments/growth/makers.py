@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,42 @@ def circuits(size: int, folder: Path) -> list[str]:
     files = '[isp]\ndevices = "devices.csv"\nnetwork = "network.json"\ntraffic = "none"\n'
     (folder / "x.toml").write_text(LINK.format(bottleneck='qdisc = "fq_codel"') + BULK + files, encoding="utf-8")
     return ["run", "x.toml", "--json"]
+
+
+def devices(size: int, folder: Path) -> list[str]:
+    """Return a run with ``size`` devices of one circuit, each with an address of its own."""
+    headings = "Circuit ID,Device ID,Parent Node,IPv4,Download Max Mbps,Upload Max Mbps"
+    rows = [f"c,{number},,{_address(number)},50,10" for number in range(size)]
+    (folder / "devices.csv").write_text("\n".join([headings, *rows]) + "\n", encoding="utf-8")
+    files = '[isp]\ndevices = "devices.csv"\ntraffic = "none"\n'
+    (folder / "x.toml").write_text(LINK.format(bottleneck='qdisc = "fq_codel"') + BULK + files, encoding="utf-8")
+    return ["run", "x.toml", "--json"]
+
+
+def subscribers(size: int, folder: Path) -> list[str]:
+    """Return a run with a table of ``size`` subscribers."""
+    table = f'[[subscriber]]\nname = "a"\ncount = {size}\ndown = "50mbit"\nup = "10mbit"\ntraffic = "none"\n'
+    (folder / "x.toml").write_text(LINK.format(bottleneck='qdisc = "fq_codel"') + BULK + table, encoding="utf-8")
+    return ["run", "x.toml", "--json"]
+
+
+def filters(kind: str, match: str) -> Callable[[int, Path], list[str]]:
+    """Return what makes a run with so many filters of a kind, each with another address at the end of its words."""
+
+    def made(size: int, folder: Path) -> list[str]:
+        lines = ["tc qdisc add dev eth0 root handle 1: htb default 1"]
+        lines.append("tc class add dev eth0 parent 1: classid 1:1 htb rate 90mbit")
+        words = f"tc filter add dev eth0 parent 1: protocol ip prio 1 {kind} {match}"
+        lines += [f"{words} {_address(number)} flowid 1:1" for number in range(size)]
+        (folder / "tree.sh").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        (folder / "x.toml").write_text(LINK.format(bottleneck='tc = "tree.sh"') + BULK, encoding="utf-8")
+        return ["run", "x.toml", "--json"]
+
+    return made
+
+
+def _address(number: int) -> str:
+    return f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}"
 
 
 def stored_sweep(size: int, folder: Path) -> list[str]:

@@ -250,6 +250,8 @@ def with_endpoints(scenario: Scenario, progress: Progress, stop: threading.Event
         simulation.finish_qlog()
     except ValueError as error:
         raise UserError(str(error)) from None
+    finally:
+        simulation.discard_qlog()
     return record
 
 

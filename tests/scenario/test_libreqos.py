@@ -219,6 +219,14 @@ def test_more_circuits_than_classes_are_refused_as_they_are_read(
         loads.from_file(file)
 
 
+def test_more_devices_than_can_be_read_at_once_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A million devices of one circuit did not end: each copied the addresses of those before."""
+    file = written(tmp_path, ROWS)
+    monkeypatch.setattr(devices, "MOST_DEVICES", 3)
+    with pytest.raises(UserError, match=r"csv:5: found more than 3 devices; accepted: 3, one a row"):
+        loads.from_file(file)
+
+
 SUBSCRIBER = {"name": "a", "down": "5mbit", "up": "5mbit", "traffic": "none"}
 LINK = {
     "duration": "1s",
@@ -243,7 +251,12 @@ def test_subscribers_may_have_no_traffic() -> None:
             [SUBSCRIBER | {"name": "a/1"}, SUBSCRIBER | {"count": 2}],
             'subscriber.1..name: found "a/1", which subscriber',
         ),
-        ([SUBSCRIBER | {"count": 65000, "name": name} for name in "abcdefgh"], "found 0 nodes and 520000 subscribers"),
+        ([SUBSCRIBER | {"count": 65533}, SUBSCRIBER | {"name": "b"}], "found 0 nodes and 65534 subscribers; accepted"),
+        ([SUBSCRIBER | {"count": 65534}], "subscriber.0..count: found 65534; accepted: 1 to 65533"),
+        (
+            [SUBSCRIBER | {"addresses": [f"10.{at >> 16}.{at >> 8 & 255}.{at & 255}" for at in range(131073)]}],
+            "subscriber: found 131073 addresses; accepted: at most 131072 in all",
+        ),
     ],
 )
 def test_subscribers_are_told_apart_and_counted_first(tables: list[Any], found: str) -> None:

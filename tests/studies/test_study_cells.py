@@ -145,7 +145,11 @@ def test_a_report_draws_the_cells(folder: Path, goodqueue: Command) -> None:
     [
         ("algorithm,rate_mbps,ecn,used_percent\n", "no column goodput_mbps"),
         (CELLS.replace(",86,,", ",86,"), "line 4: 6 fields; accepted: 7"),
-        (CELLS.replace("84.9", "many"), "line 3: used_percent: found many; accepted: a number"),
+        (CELLS.replace("84.9", "many"), 'line 3: used_percent: found "many"; accepted: a number'),
+        (CELLS.replace("84.9", "8_4"), 'line 3: used_percent: found "8_4"; accepted: a number'),
+        (CELLS.replace("84.9", "9" * 400), "line 3: used_percent: found "),  # no float can hold it
+        (CELLS.replace("0.2", "-0.2"), 'line 3: goodput_mbps_sd: found "-0.2"; accepted: a number from 0'),
+        (CELLS.replace("true", '"true'), "line 3: not CSV: "),
         (CELLS + "fifo,5,true,1,84.9,,\n", "is there twice"),
     ],
 )

@@ -5,7 +5,9 @@ use crate::shown::Shown;
 use crate::tls;
 use goodqueue_units::Ecn;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyCFunction, PyTupleMethods as _};
+use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// One end of a connection.
@@ -24,6 +26,16 @@ fn time(seconds: f64) -> Time {
     Duration::from_nanos((seconds * 1e9).ceil().max(0.0) as u64 + 1)
 }
 
+/// Returns a function of Python's that writes its text to `file`.
+fn words(py: Python<'_>, file: Box<dyn Write + Send + Sync>) -> PyResult<Bound<'_, PyCFunction>> {
+    let file = Mutex::new(file);
+    PyCFunction::new_closure(py, None, None, move |arguments, _| {
+        let text: String = arguments.get_item(0)?.extract()?;
+        file.lock().unwrap_or_else(PoisonError::into_inner).write_all(text.as_bytes())?;
+        PyResult::Ok(())
+    })
+}
+
 impl Aioquic {
     /// Makes an end. A client begins its handshake at `now`.
     ///
@@ -34,8 +46,9 @@ impl Aioquic {
         let made = Python::attach(|py| -> PyResult<Py<PyAny>> {
             let class = py.import("goodqueue_transports.aioquic_peer")?.getattr("AioquicPeer")?;
             let alpn = String::from_utf8_lossy(tls::ALPN).into_owned();
+            let qlog = setup.qlog.map(|qlog| words(py, qlog.writer())).transpose()?;
             let tls = (PyBytes::new(py, tls::CERTIFICATE), PyBytes::new(py, tls::KEY), tls::NAME, alpn);
-            let object = class.call1((is_client, setup.cc, WINDOW_BYTES, tls, setup.qlog))?;
+            let object = class.call1((is_client, setup.cc, WINDOW_BYTES, tls, qlog))?;
             if is_client {
                 object.call_method1("connect", (now.as_secs_f64(),))?;
             }

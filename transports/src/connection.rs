@@ -2,7 +2,9 @@
 
 use crate::app::App;
 use crate::cpu::Cpu;
-use crate::peer::{Peer, Role, Setup, Time, Totals, make};
+use crate::ends::make;
+use crate::peer::{Peer, Role, Setup, Time, Totals};
+use crate::qlog::Qlogs;
 use crate::shown::Shown;
 use goodqueue_bottleneck::{Direction, Flow};
 use goodqueue_hosts::probe::delay::FlowDelays;
@@ -11,7 +13,6 @@ use goodqueue_hosts::traffic::quic::{self, QuicResult, QuicStack};
 use goodqueue_hosts::traffic::tcp;
 use goodqueue_netsim::scenario::Traffic;
 use goodqueue_netsim::{FlowOutline, Instant, LawSeries};
-use std::path::Path;
 
 /// A connection.
 pub(crate) struct Connection {
@@ -76,24 +77,24 @@ impl Connection {
         }
     }
 
-    /// Makes both ends at `now`. Their random numbers derive from `seed` and the flow. `qlog` is the folder of qlogs.
+    /// Makes both ends at `now`. Their random numbers derive from `seed` and the flow. `qlogs` are those of the run.
     ///
     /// # Errors
     /// One line with the flow's name.
-    pub(crate) fn start(&mut self, now: Time, seed: u64, qlog: Option<&Path>) -> Result<(), String> {
+    pub(crate) fn start(&mut self, now: Time, seed: u64, qlogs: Option<&Qlogs>) -> Result<(), String> {
         let end = |role: Role| {
             let mut bytes = [0; 32];
             bytes[..8].copy_from_slice(&seed.to_le_bytes());
             bytes[8..12].copy_from_slice(&self.flow.0.to_le_bytes());
             bytes[12] = role as u8;
             let word = if role == Role::Client { "client" } else { "server" };
-            let file = |folder: &Path| folder.join(format!("{}.{word}.sqlog", self.name.replace('/', "-")));
+            let qlog = |qlogs: &Qlogs| qlogs.named(format!("{}.{word}.sqlog", self.name.replace('/', "-")));
             let setup = Setup {
                 role,
                 is_sender: role as usize == self.sender(),
                 cc: self.cc.clone(),
                 seed: bytes,
-                qlog: qlog.map(file),
+                qlog: qlogs.map(qlog),
             };
             make(self.stack, setup, now)
                 .map_err(|error| format!("{}: {}: {error}", self.name, self.stack.name()))

@@ -5,6 +5,7 @@ mod app;
 mod clock;
 mod connection;
 mod cpu;
+mod ends;
 mod family;
 mod guarded;
 mod noq;
@@ -85,6 +86,11 @@ impl Simulation {
     /// Ends the files of qlog, and with them the connections.
     fn finish_qlog(&mut self) -> PyResult<()> {
         self.run().finish_qlog().map_err(refused)
+    }
+
+    /// Removes the files of qlog, unless they have been ended.
+    fn discard_qlog(&mut self) {
+        self.run().discard_qlog();
     }
 
     /// Returns, per connection: its name, its stack, and for sender and receiver the CPU seconds and the datagrams.

@@ -1,11 +1,11 @@
 //! noq (noq-proto).
 
 use crate::peer::{SEND_WINDOW_BYTES, WINDOW_BYTES};
+use crate::qlog::Qlog;
 use noq_proto::congestion::{Bbr3, Bbr3Config, ControllerFactory, CubicConfig, NewRenoConfig};
 use noq_proto::{ConnectionId, FourTuple, PathId, QlogConfig, QlogFactory, Side, TransportConfig};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 
 crate::family::peer!(Noq, noq_proto);
 
@@ -40,21 +40,21 @@ fn transport(setup: &Setup, base: Instant) -> Result<TransportConfig, String> {
     config.stream_receive_window(VarInt::from_u32(WINDOW_BYTES));
     config.receive_window(VarInt::from_u32(WINDOW_BYTES));
     config.send_window(SEND_WINDOW_BYTES);
-    if let Some(path) = &setup.qlog {
-        config.qlog_factory(Arc::new(OneFile { path: path.clone(), base }));
+    if let Some(file) = &setup.qlog {
+        config.qlog_factory(Arc::new(OneFile { file: file.clone(), base }));
     }
     Ok(config)
 }
 
 /// Writes the qlog of the one connection.
 struct OneFile {
-    path: PathBuf,
+    file: Qlog,
     base: Instant,
 }
 
 impl QlogFactory for OneFile {
     fn for_connection(&self, _: Side, _: SocketAddr, _: ConnectionId, _: Instant) -> Option<QlogConfig> {
-        let mut qlog = QlogConfig::new(crate::qlog::writer(&self.path).ok()?);
+        let mut qlog = QlogConfig::new(self.file.writer());
         qlog.start_time(self.base).title(Some("goodqueue, noq".into()));
         Some(qlog)
     }

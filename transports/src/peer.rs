@@ -1,11 +1,9 @@
 //! One end of a QUIC connection: what a stack has to offer, whichever it is.
 
-use crate::guarded::Guarded;
+use crate::qlog::Qlog;
 use crate::shown::Shown;
-use goodqueue_hosts::traffic::quic::QuicStack;
 use goodqueue_units::{Ecn, Stream, Streams};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// A time of the run.
@@ -29,7 +27,7 @@ pub(crate) struct Setup {
     /// The seed of the stack's random numbers, where the stack can have one.
     pub(crate) seed: [u8; 32],
     /// Where the stack writes its qlog, if it shall.
-    pub(crate) qlog: Option<PathBuf>,
+    pub(crate) qlog: Option<Qlog>,
 }
 
 impl Setup {
@@ -90,21 +88,6 @@ pub(crate) trait Peer: Send {
     fn totals(&mut self) -> Totals;
     /// Returns why the connection has ended, if it has ended by an error.
     fn failure(&self) -> Option<&str>;
-}
-
-/// Makes one end of a connection of `stack` at the time `now`.
-///
-/// # Errors
-/// One line that says what could not be made.
-pub(crate) fn make(stack: QuicStack, setup: Setup, now: Time) -> Result<Box<dyn Peer>, String> {
-    let peer: Box<dyn Peer> = match stack {
-        QuicStack::Quinn => Box::new(crate::quinn::Quinn::new(setup, now)?),
-        QuicStack::Noq => Box::new(crate::noq::Noq::new(setup, now)?),
-        QuicStack::Quiche => Box::new(crate::quiche::Quiche::new(setup, now)?),
-        QuicStack::S2n => Box::new(crate::s2n::S2n::new(&setup)?),
-        QuicStack::Aioquic => Box::new(crate::aioquic::Aioquic::new(setup, now)?),
-    };
-    Ok(Box::new(Guarded::new(peer)))
 }
 
 /// The addresses of the two ends.

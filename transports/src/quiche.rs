@@ -96,8 +96,8 @@ impl Quiche {
             Role::Server => quiche::accept(&id, None, local, remote, &mut config),
         });
         let mut connection = made.map_err(|error| error.to_string())?;
-        if let Some(path) = &self.setup.qlog {
-            let file = crate::qlog::writer(path)?;
+        if let Some(qlog) = &self.setup.qlog {
+            let file = qlog.writer();
             let title = String::from("goodqueue, quiche");
             // The time of this turn is the zero of the file.
             self.turns.at(Time::ZERO, || {

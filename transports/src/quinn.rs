@@ -38,9 +38,9 @@ fn transport(setup: &Setup, base: Instant) -> Result<TransportConfig, String> {
     config.stream_receive_window(VarInt::from_u32(WINDOW_BYTES));
     config.receive_window(VarInt::from_u32(WINDOW_BYTES));
     config.send_window(SEND_WINDOW_BYTES);
-    if let Some(path) = &setup.qlog {
+    if let Some(file) = &setup.qlog {
         let mut qlog = QlogConfig::default();
-        qlog.writer(crate::qlog::writer(path)?).start_time(base).title(Some("goodqueue, quinn".into()));
+        qlog.writer(file.writer()).start_time(base).title(Some("goodqueue, quinn".into()));
         config.qlog_stream(qlog.into_stream());
     }
     Ok(config)

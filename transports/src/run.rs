@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::peer::{Outgoing, Role, Time};
+use crate::qlog::Qlogs;
 use crate::queue_log::QueueLog;
 use goodqueue_bottleneck::observing::SharedObserver;
 use goodqueue_bottleneck::{Bottleneck, Datagram, Direction, Error, Record, Scenario, ScenarioError};
@@ -11,7 +12,7 @@ use goodqueue_netsim::record::{AppRecord, FlowRecord};
 use goodqueue_units::Ecn;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The least UDP payload that QUIC needs (RFC 9000, 14).
 const LEAST_BYTES: usize = 1200;
@@ -30,8 +31,7 @@ pub(crate) struct Run {
     /// The connection of each of the path's flows.
     of_flow: Vec<usize>,
     agenda: Agenda,
-    qlog: Option<PathBuf>,
-    queue_log: Option<Arc<Mutex<QueueLog>>>,
+    qlogs: Option<Qlogs>,
     out: Vec<Outgoing>,
     /// How long an interval of the time series is, if they have the congestion control, and the end of the next one.
     interval: Option<Time>,
@@ -100,15 +100,6 @@ impl Run {
             let message = format!("found {}; accepted beside QUIC: 1228 or more", path.most_bytes() + 28);
             return Err(Error::Scenario(ScenarioError::new("path.mtu", message)));
         }
-        let queue_log = qlog.as_deref().map(|folder| {
-            let file = crate::qlog::writer(&folder.join("queues.sqlog"));
-            file.map(|file| Arc::new(Mutex::new(QueueLog::new(file, names))))
-        });
-        let queue_log =
-            queue_log.transpose().map_err(|error| Error::Scenario(ScenarioError::new("", error)))?;
-        if let Some(log) = &queue_log {
-            path.observe(Arc::clone(log) as SharedObserver);
-        }
         let mut connections = Vec::new();
         let mut of_flow = BTreeMap::new();
         for (outline, traffic) in described {
@@ -119,6 +110,12 @@ impl Run {
                 connection.cpu.iter_mut().for_each(|cpu| cpu.is_measured = measures_cpu);
                 connections.push(connection);
             }
+        }
+        let qlogs = qlog.map(Qlogs::new);
+        if let Some(qlogs) = &qlogs {
+            let log = QueueLog::new(qlogs.named("queues.sqlog".into()).writer(), names);
+            qlogs.check().map_err(|error| Error::Scenario(ScenarioError::new("", error)))?;
+            path.observe(Arc::new(Mutex::new(log)) as SharedObserver);
         }
         let mut agenda = Agenda { times: vec![[None; 3]; connections.len()], ..Agenda::default() };
         for (number, connection) in connections.iter().enumerate() {
@@ -133,8 +130,7 @@ impl Run {
             connections,
             of_flow: of_flow.into_values().collect(),
             agenda,
-            qlog,
-            queue_log,
+            qlogs,
             out: Vec::new(),
             interval,
             interval_end: interval.unwrap_or_default(),
@@ -232,7 +228,7 @@ impl Run {
             return self.serve(now, number, part);
         }
         if connection.peers.is_none() {
-            connection.start(now, self.seed, self.qlog.as_deref())?;
+            connection.start(now, self.seed, self.qlogs.as_ref())?;
             self.serve(now, number, Role::Server as usize)?;
             return self.serve(now, number, Role::Client as usize);
         }
@@ -276,15 +272,20 @@ impl Run {
         Ok(())
     }
 
-    /// Ends the files of qlog: the stacks flush theirs when they are gone.
+    /// Ends the files of qlog, and the connections before: a stack may write its last words when it goes.
     ///
     /// # Errors
-    /// One line: a file could not be written.
+    /// One line: a file could not be written. Then none of them stays.
     pub(crate) fn finish_qlog(&mut self) -> Result<(), String> {
         self.connections.iter_mut().for_each(|connection| connection.peers = None);
-        let Some(log) = &self.queue_log else { return Ok(()) };
-        let done = log.lock().unwrap_or_else(PoisonError::into_inner).finish();
-        done.map_err(|error| format!("queues.sqlog: {error}"))
+        self.qlogs.as_ref().map_or(Ok(()), Qlogs::finish)
+    }
+
+    /// Removes the files of qlog, unless they have been ended.
+    pub(crate) fn discard_qlog(&self) {
+        if let Some(qlogs) = &self.qlogs {
+            qlogs.discard();
+        }
     }
 
     /// Returns the record of the run so far.

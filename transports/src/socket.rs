@@ -2,7 +2,8 @@
 //! windows and application are those of the run.
 
 use crate::app::App;
-use crate::peer::{Outgoing, Role, Setup, Time, make};
+use crate::ends::make;
+use crate::peer::{Outgoing, Role, Setup, Time};
 use goodqueue_hosts::traffic::quic;
 use goodqueue_netsim::{Direction, Scenario};
 use goodqueue_units::Ecn;

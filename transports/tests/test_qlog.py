@@ -73,3 +73,17 @@ def test_the_qlogs_tell_what_the_record_counts(stack: str, cable: Scenario, tmp_
     assert {event["data"]["flow"] for event in down} == {"quic/0", "bulk/0"}
     assert command("run", str(file), "--qlog", str(folder)) == 2
     assert "found a folder with files" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("stack", WRITERS)
+@pytest.mark.parametrize("name", ["quic-0.client.sqlog", "queues.sqlog"])
+def test_a_disk_that_is_full_leaves_no_qlog_and_is_named(
+    stack: str, name: str, cable: Scenario, tmp_path: Path, capsys: Any
+) -> None:
+    file, folder = tmp_path / "s.toml", tmp_path / "qlogs"
+    file.write_text(to_toml(cable | {"traffic": [{"kind": "quic", "stack": stack}]}), encoding="utf-8")
+    folder.mkdir()
+    (folder / name).symlink_to("/dev/full")
+    assert command("run", str(file), "--qlog", str(folder), "--force") == 2
+    assert f"{name}: No space left on device" in capsys.readouterr().err
+    assert list(folder.iterdir()) == []

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 6.0
 """How long in seconds a scheduler may take to answer, and may be without a worker that we can use."""
 
+ANSWER_S = 60.0
+"""How long in seconds a worker may take to say which build it has: it imports goodqueue for that, and may be busy."""
+
 LOOK_S = 1.0
 """The time between two looks at the workers, in seconds."""
 
@@ -68,6 +71,27 @@ def asking() -> Callable[[str, Sequence[Scenario]], object]:
     return ask
 
 
+class _Question:
+    """A question that a worker is asked. Nobody waits for its answer, so a worker that is slow delays no other."""
+
+    def __init__(self, call: Callable[[], Mapping[str, Any]], address: str) -> None:
+        """Ask the worker at ``address``."""
+        self._ends = time.monotonic() + ANSWER_S
+        self._call, self._address = call, address
+        self._answers: list[object] = []
+        Thread(target=self._ask, daemon=True).start()
+
+    def _ask(self) -> None:
+        with suppress(Exception):  # what is no answer is asked for until the time is over
+            self._answers.append(self._call()[self._address])
+
+    def answer(self) -> object | None:
+        """Return the answer. None: it may still come."""
+        if self._answers:
+            return self._answers[0]
+        return "no answer" if time.monotonic() > self._ends else None
+
+
 class Fleet:
     """The workers that can execute some runs."""
 
@@ -77,6 +101,7 @@ class Fleet:
         """Ask no worker yet: the first `look` does."""
         self._client, self._origin, self._engine, self._warn = client, origin, engine, warn
         self._samples = {run.made_by: run.scenario for run in runs}
+        self._asked: dict[str, _Question] = {}
         self._refused: dict[str, str] = {}
         self._looked = -LOOK_S
         self._empty_since: float | None = None
@@ -84,43 +109,45 @@ class Fleet:
         """The number of threads by address."""
 
     def look(self) -> None:
-        """Look for new and lost workers, at most once per `LOOK_S`.
+        """Look for new and lost workers, at most once per `LOOK_S` unless one is being asked.
 
         Raises UserError if the scheduler is lost, or there was no worker that we can use for `PATIENCE_S`.
         """
         now = time.monotonic()
-        if now - self._looked < LOOK_S:
+        if now - self._looked < LOOK_S and not self._asked:
             return
         self._looked = now
         there = _threads(self._client, self._origin)
-        self._ask([address for address in there if address not in self.usable and address not in self._refused])
-        for address in self._refused.keys() - there.keys():
-            del self._refused[address]
-        self.usable = {address: threads for address, threads in there.items() if address not in self._refused}
-        if self.usable:
+        for known in (self._asked, self._refused):
+            for address in known.keys() - there.keys():
+                del known[address]
+        for address in there.keys() - self.usable.keys() - self._refused.keys() - self._asked.keys():
+            self._asked[address] = _Question(self._question(address), address)
+        self._hear()
+        out = self._refused.keys() | self._asked.keys()
+        self.usable = {address: threads for address, threads in there.items() if address not in out}
+        if self.usable or self._asked:
             self._empty_since = None
         elif self._empty_since is None:
             self._empty_since = now
         if self._empty_since is not None and (self._refused or now - self._empty_since >= PATIENCE_S - 2 * LOOK_S):
             raise UserError(self._origin, self._nobody())
 
-    def _ask(self, new: list[str]) -> None:
-        """Ask each worker once which build it would run our scenarios with."""
-        if not new:
-            return
-        answers: dict[str, Any] = dict.fromkeys(new, "no answer")
-        with suppress(Exception):  # an error leaves "no answer", which is what the warning says
-            arguments = (self._engine, list(self._samples.values()))
-            answers |= within(
-                PATIENCE_S / 2,
-                lambda: self._client.run(asking(), *arguments, workers=new, on_error="return"),
-            )
+    def _question(self, address: str) -> Callable[[], Mapping[str, Any]]:
+        """Return the call that asks a worker which build it would run our scenarios with."""
+        arguments = (self._engine, list(self._samples.values()))
+        return lambda: self._client.run(asking(), *arguments, workers=[address], on_error="return")
+
+    def _hear(self) -> None:
+        """Hear the answers that have come. A worker with another build than ours, or without an answer, is refused."""
         ours = [[sample.version, sample.build, sample.code] for sample in self._samples]
-        for address, answer in answers.items():
-            if answer == ours:
+        for address, question in list(self._asked.items()):
+            if (answer := question.answer()) is None:
                 continue
-            self._refused[address] = why = self._why(answer)
-            self._warn(f"{self._origin}: the worker {address} has {why}; it gets no runs")
+            del self._asked[address]
+            if answer != ours:
+                self._refused[address] = why = self._why(answer)
+                self._warn(f"{self._origin}: the worker {address} has {why}; it gets no runs")
 
     def _why(self, answer: object) -> str:
         if isinstance(answer, list) and len(answer) == len(self._samples):

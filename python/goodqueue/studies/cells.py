@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from goodqueue.errors import quoted
 from goodqueue.files import inputs
 from goodqueue.studies.keys import MOST_BYTES, Table
 from goodqueue.studies.model import View
@@ -23,6 +24,8 @@ POINTS = 5.0
 if the unit is per cent."""
 
 ACCEPTED = "a table of cells in CSV"
+DEVIATION = "_sd"
+"""How the name of a column of deviations ends."""
 
 
 def read(table: Table, key: str, known: Mapping[str, object]) -> tuple[list[Value], View | None]:
@@ -66,8 +69,8 @@ def _view(table: Table, scenario: str, parameters: Sequence[str], units: Mapping
 
 
 def _band(row: Mapping[str, str], metric: str, unit: str, mean: float, number: int, path: Path, table: Table) -> float:
-    if row.get(f"{metric}_sd"):
-        return DEVIATIONS * _number(row, f"{metric}_sd", number, path, table)
+    if row.get(column := f"{metric}{DEVIATION}"):
+        return DEVIATIONS * _number(row, column, number, path, table)
     return POINTS if unit == "percent" else SHARE * abs(mean)
 
 
@@ -83,7 +86,10 @@ def _rows(path: Path, columns: Sequence[str], table: Table) -> Iterator[tuple[in
     if missing := [name for name in columns if name not in head]:
         table.refuse("file", f"{path.name}: no column {missing[0]}; accepted: {', '.join(columns)}")
     for number, line in numbered[1:]:
-        fields = next(csv.reader([line]))
+        try:
+            fields = next(csv.reader([line], strict=True))
+        except csv.Error as error:
+            table.refuse("file", f"{path.name}: line {number}: not CSV: {error}; accepted: {ACCEPTED}")
         if len(fields) != len(head):
             table.refuse("file", f"{path.name}: line {number}: {len(fields)} fields; accepted: {len(head)}")
         yield number, dict(zip(head, fields, strict=True))
@@ -91,18 +97,22 @@ def _rows(path: Path, columns: Sequence[str], table: Table) -> Iterator[tuple[in
 
 def _number(row: Mapping[str, str], column: str, number: int, path: Path, table: Table) -> float:
     value = _plain(row[column])
-    if isinstance(value, bool | str) or not math.isfinite(value):
-        table.refuse("file", f"{path.name}: line {number}: {column}: found {row[column]}; accepted: a number")
+    least = 0.0 if column.endswith(DEVIATION) else -math.inf
+    if isinstance(value, bool | str) or value < least:
+        accepted = "a number from 0" if least == 0 else "a number"
+        found = quoted(row[column])
+        table.refuse("file", f"{path.name}: line {number}: {column}: found {found}; accepted: {accepted}")
     return float(value)
 
 
 def _plain(text: str) -> float | str | bool:
-    """Return the value that ``text`` stands for: true or false, a number, or itself."""
+    """Return the value that ``text`` stands for: true or false, a finite number, or itself."""
     if text in ("true", "false"):
         return text == "true"
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    try:
+        value = inputs.number(text)
+    except ValueError:
+        return text
+    if not inputs.is_finite(value):
+        return text
+    return int(text) if text.lstrip("+-").isdecimal() else value

@@ -79,7 +79,7 @@ class Table:
     def number(self, key: str, default: float | None = None, least: float = -math.inf) -> float:
         """Return a finite number of at least ``least``. It is required if there is no ``default``."""
         value = self._required(key, default, "a number")
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < least:
+        if not inputs.is_finite(value) or value < least:
             accepted = f"a number from {least:g}" if least > -math.inf else "a number"
             self.refuse(key, f"found {quoted(value)}; accepted: {accepted}")
         return float(value)

@@ -64,15 +64,19 @@ def _fill(folder: Path, contents: Mapping[str, bytes]) -> None:
 
 def _contents(sweep: Sweep, data: dict[str, Any]) -> dict[str, bytes]:
     """Return the files of a sweep in its store by name. ``data`` is what `as_json` made of it."""
-    files = of(sweep)
+    files = _beside(sweep, data)
     text = json.dumps(data | {"files": sorted([RESULTS, *files])}, ensure_ascii=False, indent=1) + "\n"
     return {**files, RESULTS: text.encode()}
 
 
 def of(sweep: Sweep) -> dict[str, bytes]:
     """Return the files that stand beside results.json, by name."""
+    return _beside(sweep, as_json(sweep))
+
+
+def _beside(sweep: Sweep, data: dict[str, Any]) -> dict[str, bytes]:
     return {
-        "cells.csv": as_csv(as_json(sweep)).encode(),
+        "cells.csv": as_csv(data).encode(),
         "runs.parquet": _runs(sweep),
         "tables.tex": latex.document(show.tables(sweep)).encode(),
     }

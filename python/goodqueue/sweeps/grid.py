@@ -5,6 +5,7 @@ import itertools
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ QDISC = "bottleneck.qdisc"
 """The axis along which cells are compared in pairs."""
 
 MOST = 10_000
-"""The largest number of cells in a sweep."""
+"""The largest number of cells in a sweep. The numbers of so many take 2 GB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,8 @@ def checked(axes_with_origin: Sequence[tuple[Place, Axis]]) -> list[Axis]:
             raise UserError(origin, [*follow, "; accepted: these"])
         if "" in axis.values:
             raise UserError(origin, "found an empty value; accepted: KEY=V1,V2")
-        if twice := [value for value in axis.values if axis.values.count(value) > 1]:
-            raise UserError(origin, f"found {quoted(twice[0])} twice; accepted: each value once")
+        if twice := next((value for value, times in Counter(axis.values).items() if times > 1), None):
+            raise UserError(origin, f"found {quoted(twice)} twice; accepted: each value once")
     all_axes = [axis for _, axis in axes_with_origin]
     if (count := math.prod(len(axis.values) for axis in all_axes)) > MOST:
         raise UserError(Option("set"), f"the grid has {count} cells; accepted: at most {MOST}")

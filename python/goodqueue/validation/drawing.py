@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from goodqueue import scenario as scenarios
+from goodqueue.files import inputs
 from goodqueue.record import Scenario
 from goodqueue.studies.keys import Table, load_toml
 from goodqueue.traffic import BULK
@@ -78,7 +79,7 @@ def _ranges(table: Table) -> Ranges:
 def _range(table: Table, key: str) -> tuple[float, float]:
     """Return the least and the greatest value of a range, both above 0."""
     ends = table.raw(key)
-    numbers = isinstance(ends, list) and all(isinstance(end, int | float) and math.isfinite(end) for end in ends)
+    numbers = isinstance(ends, list) and all(map(inputs.is_finite, ends))
     if not numbers or len(ends) != 2 or not 0 < ends[0] <= ends[1]:
         table.refuse(key, f"found {ends}; accepted: two numbers above 0, the least and the most")
     return float(ends[0]), float(ends[1])

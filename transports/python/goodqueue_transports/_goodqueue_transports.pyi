@@ -38,7 +38,13 @@ class Simulation:
         """Return each connection's name and stack, and of its sender and receiver CPU seconds and datagrams."""
 
     def finish_qlog(self) -> None:
-        """End the files of qlog, and with them the connections. Raises ValueError if one could not be written."""
+        """End the files of qlog, and with them the connections.
+
+        Raises ValueError if one could not be written. Then none of them stays.
+        """
+
+    def discard_qlog(self) -> None:
+        """Remove the files of qlog, unless they have been ended."""
 
     def failures(self) -> list[str]:
         """Return the connections that ended by an error, one line each."""

@@ -6,7 +6,6 @@ aioquic has no interface for its window, its counters and its backlog, so this m
 import json
 import ssl
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from aioquic.buffer import Buffer
@@ -28,10 +27,10 @@ BACKLOG_BYTES = 4 << 20
 class _Trace(QuicLoggerTrace):
     """Writes each event as a record of JSON-SEQ, at the run's time: aioquic's own trace stamps the wall clock's."""
 
-    def __init__(self, path: str, *, is_client: bool, odcid: bytes) -> None:
+    def __init__(self, write: Callable[[str], None], *, is_client: bool, odcid: bytes) -> None:
         super().__init__(is_client=is_client, odcid=odcid)
         self.now = 0.0
-        self._file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - it ends with the connection
+        self._write_text = write
         head = self.to_dict()
         del head["events"]
         self._write(
@@ -43,20 +42,20 @@ class _Trace(QuicLoggerTrace):
         self._write({"time": self.encode_time(self.now), "name": f"{category}:{event}", "data": data})
 
     def _write(self, record: dict[str, Any]) -> None:
-        self._file.write(f"\x1e{json.dumps(record)}\n")
+        self._write_text(f"\x1e{json.dumps(record)}\n")
 
 
 class _Logger(QuicLogger):
     """Makes the trace of the one connection."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, write: Callable[[str], None]) -> None:
         super().__init__()
-        self._path = path
+        self._write = write
         self.trace: _Trace | None = None
 
     def start_trace(self, is_client: bool, odcid: bytes) -> QuicLoggerTrace:
         """Begin the trace."""
-        self.trace = _Trace(self._path, is_client=is_client, odcid=odcid)
+        self.trace = _Trace(self._write, is_client=is_client, odcid=odcid)
         self._traces.append(self.trace)
         return self.trace
 
@@ -70,12 +69,17 @@ class AioquicPeer:
     """One end of a connection."""
 
     def __init__(
-        self, is_client: bool, cc: str, windows: int, tls: tuple[bytes, bytes, str, str], qlog: str | None
+        self,
+        is_client: bool,
+        cc: str,
+        windows: int,
+        tls: tuple[bytes, bytes, str, str],
+        qlog: Callable[[str], None] | None,
     ) -> None:
         """Make an end.
 
-        ``windows`` is the flow control's bytes, ``tls`` has certificate, key, name and protocol, and ``qlog`` is the
-        file of its qlog.
+        ``windows`` is the flow control's bytes, ``tls`` has certificate, key, name and protocol, and ``qlog``
+        writes text to its qlog.
         """
         certificate, key, name, alpn = tls
         self._configuration = QuicConfiguration(

@@ -5,6 +5,7 @@
 //! commands are read (`limits`).
 
 mod altered;
+mod blocks;
 mod change;
 mod classes;
 mod filters;
@@ -37,6 +38,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use blocks::Blocks;
 use goodqueue_units::Release;
 use head::{Object, Verb};
 use nodes::Classes;
@@ -86,7 +88,7 @@ pub(super) struct Qdisc {
     nameless: Vec<Class>,
     pub(super) what: What,
     /// The filters, by the class that has them (0: the qdisc itself) and by preference.
-    pub(super) filters: BTreeMap<(u16, u32), Group>,
+    pub(super) filters: Blocks,
     /// The number of the last hash table of `u32`.
     last_table: u32,
 }
@@ -136,10 +138,23 @@ pub(super) struct Group {
     kind: String,
     /// The mask of `fw`, or the number of the hash table of `u32`.
     common: u32,
-    /// The masks of `flower`, in the order in which they are tried.
-    masks: Vec<Vec<u32>>,
+    /// The masks of `flower`.
+    masks: BTreeMap<Vec<u32>, Mask>,
+    /// The handles of the filters of `flower`, by what they compare.
+    identities: BTreeMap<Vec<u32>, u32>,
     /// By the handle.
     filters: BTreeMap<u32, Filter>,
+    /// No handle below this one is free, of those that Linux gives.
+    free: u32,
+}
+
+/// A mask of `flower`.
+#[derive(Clone, Debug)]
+struct Mask {
+    /// The place in the order in which the masks are tried.
+    order: usize,
+    /// How many filters have it.
+    filters: usize,
 }
 
 /// A filter of a tree.
@@ -296,7 +311,7 @@ impl Group {
         for filter in self.filters.values() {
             // flower asks all filters of a mask before those of the next mask (`fl_classify`), basic the latest filter
             // first (`basic_change`), and u32 by the handle (`u32_change`).
-            let mask = self.masks.iter().position(|mask| *mask == filter.mask).unwrap_or(0);
+            let mask = self.masks.get(&filter.mask).map_or(0, |mask| mask.order);
             let place = match self.kind.as_str() {
                 "basic" => usize::MAX - filter.order,
                 "u32" => 0,

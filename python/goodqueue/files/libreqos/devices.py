@@ -3,7 +3,7 @@
 import csv
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from ipaddress import AddressValueError, IPv4Interface, NetmaskValueError
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,9 @@ LEAST = {"down": "Download Min Mbps", "up": "Upload Min Mbps"}
 MOST_CLASSES = 65_533
 """The most circuits and nodes together: classes have 16 bits, and the link has one of them."""
 
+MOST_DEVICES = 131_072
+"""The most rows: twice as many as there can be circuits. A million of them take a minute to read."""
+
 NO_PARENT = ("", "none")
 
 
@@ -41,11 +44,18 @@ class Circuit:
     """A circuit, and what its rows have said."""
 
     table: dict[str, Any]
-    """The table of the subscriber."""
+    """The table of the subscriber, as far as its first row says it."""
     parent: str
     rates: dict[str, float]
     """In Mbit/s, per direction."""
     words: lines.Words
+    addresses: dict[str, None] = field(default_factory=dict)
+    """Those of all its rows, in their order, each once."""
+
+    def subscriber(self, link: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the table of the subscriber, whose queues are below the bottleneck ``link``."""
+        addresses = {"addresses": [*self.addresses]} if self.addresses else {}
+        return self.table | addresses | lines.of(self.words, self.rates, link)
 
 
 def read(file: Path, sites: Sites | None, link: Mapping[str, Any], says_more: bool = False) -> list[dict[str, Any]]:
@@ -57,7 +67,9 @@ def read(file: Path, sites: Sites | None, link: Mapping[str, Any], says_more: bo
     most = MOST_CLASSES - (len(sites.tables) if sites else 0)
     circuits: dict[str, Circuit] = {}
     owners: dict[str, str] = {}
-    for row, cells in rows(file):
+    for number, (row, cells) in enumerate(rows(file)):
+        if number == MOST_DEVICES:
+            raise UserError(f"{file}:{row}", f"found more than {number} devices; accepted: {number}, one a row")
         circuit = _circuit(file, row, cells, sites)
         name = circuit.table["name"]
         addresses = _addresses(file, row, cells.get("IPv4", ""))
@@ -71,11 +83,10 @@ def read(file: Path, sites: Sites | None, link: Mapping[str, Any], says_more: bo
             )
         if first is not circuit:
             _check_twin(file, row, first, circuit, says_more)
-        if addresses:
-            first.table["addresses"] = list(dict.fromkeys([*first.table.get("addresses", []), *addresses]))
+        first.addresses.update(dict.fromkeys(addresses))
     if not circuits:
         raise UserError(str(file), f"found no row below the headings; accepted: {ACCEPTED}")
-    return [circuit.table | lines.of(circuit.words, circuit.rates, link) for circuit in circuits.values()]
+    return [circuit.subscriber(link) for circuit in circuits.values()]
 
 
 def rows(file: Path) -> Iterator[tuple[int, Mapping[str, str]]]:

@@ -62,7 +62,8 @@ pub(in crate::scenario) const NODE_KEYS: &[&dyn AnyKey] = &[&NODE_NAME, &PARENT,
 
 const NAME: Key<String> = Key::derived("name", "the plan", "\"street\"")
     .help("the subscriber's name; with `count`, `/` and a number follow it");
-const COUNT: Key<u64> = Key::with_default("count", "1").range(1, 65_000).help("number of such subscribers");
+const COUNT: Key<u64> =
+    Key::with_default("count", "1").range(1, tree::MOST_BELOW as u64).help("number of such subscribers");
 const PLAN: Key<String> = Key::derived("plan", "the rates", "\"fibre 100\"")
     .help("the name of what was sold: tables have a line per plan");
 const DOWN: Key<RateText> = Key::required("down", "\"100mbit\"")
@@ -240,15 +241,11 @@ fn refuse_beside_subscribers(bottleneck: &Table<'_>, up: Option<&Table<'_>>) -> 
     Ok(())
 }
 
-/// Refuses more classes than a tree may have. The link has one, too.
+/// Refuses more classes than a tree may have.
 fn refuse_too_many(nodes: usize, subscribers: u64) -> Result<()> {
-    if subscribers.saturating_add(nodes as u64) >= tree::MOST_CLASSES as u64 {
+    if subscribers.saturating_add(nodes as u64) > tree::MOST_BELOW as u64 {
         let found = format!("{nodes} nodes and {subscribers} subscribers");
-        return refuse(
-            "subscriber",
-            found,
-            &format!("at most {} in all, as htb has", tree::MOST_CLASSES - 1),
-        );
+        return refuse("subscriber", found, &format!("at most {} in all, as htb has", tree::MOST_BELOW));
     }
     Ok(())
 }

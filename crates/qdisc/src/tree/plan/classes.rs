@@ -155,7 +155,9 @@ impl Plan {
             return refused(&format!("a deletion of {id}, to which a filter sorts"), in_use);
         }
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
-        own.filters.retain(|(of, _), _| *of != id.minor() || *of == 0);
+        if id.minor() != 0 {
+            own.filters.remove_of(id.minor());
+        }
         let What::Scheduler { classes, .. } = &mut own.what else { return Ok(Effect::Nothing) };
         let gone = classes.remove(&id.minor());
         if let Some(minor) = gone.as_ref().and_then(|node| node.parent) {

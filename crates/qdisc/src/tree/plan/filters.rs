@@ -66,9 +66,7 @@ impl Plan {
                     ("u32", _) => own.next_table(),
                     (_, read) => read.as_ref().map_or(0, |read| read.common),
                 };
-                let (masks, filters) = Default::default();
-                let (protocol, kind) = (protocol.to_string(), kind.to_string());
-                own.filters.insert(at, Group { protocol, number, kind, common, masks, filters });
+                own.filters.insert(at, Group::new((protocol, number), kind, common));
             }
         }
         let known = own.with_handle(at, handle);
@@ -97,7 +95,7 @@ impl Plan {
             own.put((at, known), handle, (read.common, read.lacks), new)
         });
         if done.is_err() && is_new {
-            own.filters.remove(&at);
+            own.filters.remove(at);
         }
         done.map(|()| Effect::Structure)
     }
@@ -176,15 +174,15 @@ impl Plan {
         let mismatch = self.other_protocol();
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
         if preference == 0 {
-            own.filters.retain(|(class, _), _| *class != of);
+            own.filters.remove_of(of);
             return Ok(Effect::Structure);
         }
         let is_empty = own.filters.range((of, 0)..=(of, u32::MAX)).next().is_none();
         refuse_if(is_empty, || {
             by_linux("a deletion where no filter is", "a filter above", "Cannot find specified filter chain.")
         })?;
-        let tables = own.filters.values().filter(|group| group.kind == "u32").count();
-        let Some(group) = own.filters.get_mut(&(of, preference)) else {
+        let at = (of, preference);
+        let Some(group) = own.filters.get(&at) else {
             return Err(by_linux(&format!("prio {preference}"), "that of a filter above", NO_FILTER));
         };
         if number != 0 {
@@ -194,32 +192,33 @@ impl Plan {
             group.check_kind(kind, preference)?;
         }
         if handle == 0 {
-            own.filters.remove(&(of, preference));
+            own.filters.remove(at);
             return Ok(Effect::Structure);
         }
         let refused = |linux| {
             let found = format!("handle {}", head.handle.unwrap_or(""));
             by_linux(&found, "that of a filter above", linux)
         };
-        let group = match own.with_handle((of, preference), handle) {
+        let holder = match own.with_handle(at, handle) {
             None => return Err(refused("Specified filter handle not found.")),
             Some(Known::Table) => return Err(refused("cls_u32: Not allowed to delete root node.")),
-            Some(Known::Filter(at)) => own.filters.get_mut(&at),
+            Some(Known::Filter(holder)) => holder,
         };
-        let Some(group) = group else { return Ok(Effect::Nothing) };
-        group.filters.remove(&handle);
-        group.masks.retain(|mask| group.filters.values().any(|filter| filter.mask == *mask));
+        own.filters.remove_filter(holder, handle);
         // The tables of u32 go together.
-        if group.filters.is_empty() && (group.kind != "u32" || tables == 1) {
-            own.filters.remove(&(of, preference));
+        let goes =
+            |group: &Group| group.filters.is_empty() && (group.kind != "u32" || own.filters.tables() == 1);
+        if own.filters.get(&holder).is_some_and(goes) {
+            own.filters.remove(at);
         }
         Ok(Effect::Structure)
     }
 
     /// Returns whether a filter counts for the class `id` of the qdisc at `place`.
     pub(super) fn is_bound(&self, place: usize, id: Id) -> bool {
-        let filters = self.at(place).filters.values().flat_map(|group| group.filters.values());
-        filters.into_iter().any(|filter| filter.is_bound && filter.rule.target == Target::Class(id))
+        let filters = &self.at(place).filters;
+        let is_bound = |filter: &Filter| filter.is_bound;
+        filters.to(id, 0).any(|(at, handle)| filters[&at].filters.get(&handle).is_some_and(is_bound))
     }
 
     /// Lets the filters that name the new class `id` count for it. Linux asks only those of classes (`tc_bind_tclass`).
@@ -234,19 +233,16 @@ impl Plan {
 
     fn set_bound(&mut self, place: usize, id: Id, binds: bool) {
         let Some(own) = self.qdiscs.get_mut(&place) else { return };
-        let asks = match own.name() {
-            "htb" => |of: u16| of != 0,
-            "hfsc" => |_: u16| true, // the qdisc is a class, too
+        let first_asked = match own.name() {
+            "htb" => 1,
+            "hfsc" => 0, // the qdisc is a class, too
             _ => return,
         };
-        let mut groups = core::mem::take(&mut own.filters);
-        for ((of, _), group) in groups.iter_mut().filter(|((of, _), _)| asks(*of)) {
-            let named = group.filters.values_mut().filter(|filter| filter.rule.target == Target::Class(id));
-            for filter in named {
-                filter.is_bound = binds && own.binds(*of, &filter.rule.target);
-            }
+        let named: Vec<_> = own.filters.to(id, first_asked).collect();
+        for (at, handle) in named {
+            let is_bound = binds && own.binds(at.0, &Target::Class(id));
+            own.filters.filter_mut(at, handle).into_iter().for_each(|filter| filter.is_bound = is_bound);
         }
-        own.filters = groups;
     }
 }
 
@@ -302,8 +298,7 @@ impl Qdisc {
     /// Returns the number of a new hash table of `u32` (`gen_new_htid`). All filters of a qdisc and of its classes
     /// count together (`tc_u_common`).
     fn next_table(&mut self) -> u32 {
-        let has_one = self.filters.values().any(|group| group.kind == "u32");
-        self.last_table = if has_one { self.last_table + 1 } else { FIRST_TABLE };
+        self.last_table = if self.filters.tables() > 0 { self.last_table + 1 } else { FIRST_TABLE };
         self.last_table
     }
 
@@ -314,13 +309,12 @@ impl Qdisc {
         if group.kind != "u32" {
             return group.filters.contains_key(&handle).then_some(Known::Filter(at));
         }
-        let mut groups = self.filters.iter().filter(|(_, group)| group.kind == "u32");
+        let table = handle >> 20;
+        let holder = self.filters.of_table(table);
         if handle & NODE == 0 {
-            let table = handle >> 20;
-            let is_there = table == OWN_TABLE || groups.any(|(_, group)| group.common == table);
-            return is_there.then_some(Known::Table);
+            return (table == OWN_TABLE || holder.is_some()).then_some(Known::Table);
         }
-        groups.find(|(_, group)| group.filters.contains_key(&handle)).map(|(at, _)| Known::Filter(*at))
+        holder.filter(|at| self.filters[at].filters.contains_key(&handle)).map(Known::Filter)
     }
 
     /// Puts a filter of `at` where its handle says, or where there is room.
@@ -348,11 +342,10 @@ impl Qdisc {
             Some(Known::Filter(place)) => place,
             None => at,
         };
-        let Some(group) = self.filters.get_mut(&place) else { return Ok(()) };
-        match known {
-            Some(_) => group.replace(handle, common, new),
+        self.filters.change(place, known.map(|_| handle), |group| match known {
+            Some(_) => group.replace(handle, common, new).map(|()| handle),
             None => group.add(handle, common, lacks, new),
-        }
+        })
     }
 }
 

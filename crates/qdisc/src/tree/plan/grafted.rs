@@ -4,11 +4,10 @@
 //! of the schedulers (Linux 6.1). A class gets a `pfifo` where a command takes its discipline away.
 
 use super::refusal::{INVALID, by_linux, refuse_if};
-use super::{Id, Inside, Plan, Qdisc, Read, What};
+use super::{Blocks, Id, Inside, Plan, Qdisc, Read, What};
 use crate::param::Args;
 use crate::sched::cake::mq::TX_QUEUES;
 use crate::tree::params::{Class, Scheduler};
-use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::vec::Vec;
 use goodqueue_units::Release;
@@ -159,7 +158,6 @@ impl Plan {
 
     fn insert(&mut self, handle: Id, parent: Id, depth: usize, what: What, stab: Option<Args>) -> usize {
         let place = self.next_order();
-        let filters = BTreeMap::new();
         self.qdiscs.insert(
             place,
             Qdisc {
@@ -170,7 +168,7 @@ impl Plan {
                 of_root_class: None,
                 nameless: Vec::new(),
                 what,
-                filters,
+                filters: Blocks::default(),
                 last_table: 0,
             },
         );

@@ -4,7 +4,7 @@
 
 use super::filters::FIRST_TABLE;
 use super::refusal::{EXISTS, INVALID, by_linux, refuse_if};
-use super::{Filter, Group, Read};
+use super::{Filter, Group, Mask, Read};
 use crate::tree::filter::Lack;
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -31,14 +31,49 @@ impl Group {
         })
     }
 
-    /// Returns the lowest handle that is free from `first` on.
-    fn free(&self, first: u32) -> u32 {
-        let taken = self.filters.range(first..).zip(first..).take_while(|((handle, _), at)| *handle == at);
-        first + taken.count() as u32
+    /// Returns a group without filters, for packets of a protocol.
+    pub(super) fn new((protocol, number): (&str, u16), kind: &str, common: u32) -> Self {
+        let (protocol, kind) = (protocol.to_string(), kind.to_string());
+        let (masks, identities, filters, free) = Default::default();
+        Self { protocol, number, kind, common, masks, identities, filters, free }
     }
 
-    /// Adds a filter where its handle says, or where there is room.
-    pub(super) fn add(&mut self, handle: u32, common: u32, lacks: Option<Lack>, new: Filter) -> Read<()> {
+    /// Returns the lowest handle that is free from `first` on, which is the same with each call.
+    fn free(&mut self, first: u32) -> u32 {
+        let mut at = self.free.max(first);
+        while self.filters.contains_key(&at) {
+            at += 1;
+        }
+        self.free = at;
+        at
+    }
+
+    /// Takes a filter away, and returns it.
+    pub(super) fn remove(&mut self, handle: u32) -> Option<Filter> {
+        let gone = self.filters.remove(&handle)?;
+        self.free = self.free.min(handle);
+        self.unlearn_mask(&gone.mask);
+        self.identities.remove(&gone.identity);
+        Some(gone)
+    }
+
+    /// Counts a filter of this mask. A mask that is new comes after all others: it has the `order` of its filter.
+    fn learn_mask(&mut self, mask: &[u32], order: usize) {
+        self.masks.entry(mask.to_vec()).or_insert(Mask { order, filters: 0 }).filters += 1;
+    }
+
+    /// Counts a filter of this mask no more.
+    fn unlearn_mask(&mut self, mask: &[u32]) {
+        if let Some(known) = self.masks.get_mut(mask) {
+            known.filters -= 1;
+            if known.filters == 0 {
+                self.masks.remove(mask);
+            }
+        }
+    }
+
+    /// Adds a filter where its handle says, or where there is room. Returns its handle.
+    pub(super) fn add(&mut self, handle: u32, common: u32, lacks: Option<Lack>, new: Filter) -> Read<u32> {
         let kind = self.kind.clone();
         let refused = |linux: &str| Err(by_linux(&format!("{kind} twice"), "each filter once", linux));
         let at = match kind.as_str() {
@@ -66,33 +101,32 @@ impl Group {
             "fw" if self.common != common => {
                 return Err(by_linux("fw with another mask", "one mask for each prio", INVALID));
             }
-            "flower" if self.filters.values().any(|filter| filter.identity == new.identity) => {
+            "flower" if self.identities.contains_key(&new.identity) => {
                 return refused(EXISTS);
             }
             _ if handle != 0 => handle,
             _ => self.free(1),
         };
-        if kind == "flower" && !self.masks.contains(&new.mask) {
-            self.masks.push(new.mask.clone());
+        if kind == "flower" {
+            self.learn_mask(&new.mask, new.order);
+            self.identities.insert(new.identity.clone(), at);
         }
         self.filters.insert(at, new);
-        Ok(())
+        Ok(at)
     }
 
     /// Gives the filter with this handle what a command says.
     pub(super) fn replace(&mut self, handle: u32, common: u32, new: Filter) -> Read<()> {
         let kind = self.kind.as_str();
-        let is_other = |(at, filter): (&u32, &Filter)| *at != handle && filter.identity == new.identity;
+        let twin = self.identities.get(&new.identity);
+        let is_twin = twin.is_some_and(|twin| *twin != handle);
         refuse_if(kind == "fw" && self.common != common, || {
             by_linux("fw with another mask", "one mask for each prio", INVALID)
         })?;
-        refuse_if(kind == "matchall" || kind == "flower" && self.filters.iter().any(is_other), || {
+        refuse_if(kind == "matchall" || is_twin, || {
             by_linux(&format!("{kind} twice"), "each filter once", EXISTS)
         })?;
         let (is_u32, is_flower) = (kind == "u32", kind == "flower");
-        if is_flower && !self.masks.contains(&new.mask) {
-            self.masks.push(new.mask.clone());
-        }
         let Some(known) = self.filters.get_mut(&handle) else { return Ok(()) };
         if is_u32 {
             // `u32_init_knode` copies the old selector, and only the class is new.
@@ -103,10 +137,16 @@ impl Group {
                 .notes
                 .push(format!("\"filter replace … {}\" keeps what u32 compares, as in Linux", new.words));
         } else {
-            let order = known.order;
-            *known = Filter { order, ..new };
+            let (order, later) = (known.order, new.order);
+            let before = core::mem::replace(known, Filter { order, ..new.clone() });
+            if is_flower {
+                // In this order, since a mask that no filter has for a moment would lose its place.
+                self.learn_mask(&new.mask, later);
+                self.unlearn_mask(&before.mask);
+                self.identities.remove(&before.identity);
+                self.identities.insert(new.identity, handle);
+            }
         }
-        self.masks.retain(|mask| self.filters.values().any(|filter| filter.mask == *mask));
         Ok(())
     }
 }

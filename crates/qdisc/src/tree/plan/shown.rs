@@ -50,7 +50,7 @@ impl fmt::Display for Plan {
                 }
             }
             let mut filters: Vec<(u16, u32, &Group, &Filter)> = Vec::new();
-            for ((of, preference), group) in &qdisc.filters {
+            for ((of, preference), group) in qdisc.filters.iter() {
                 filters.extend(group.filters.values().map(|filter| (*of, *preference, group, filter)));
             }
             filters.sort_by_key(|(.., filter)| filter.order);

@@ -7,6 +7,9 @@ use serde_json::json;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+/// The most addresses that all subscribers together are given: each is a filter in the tree of either direction.
+const MOST_GIVEN: usize = 131_072;
+
 /// Gives an address to each of `subscribers` that has none. Refuses networks of two that overlap, and networks that
 /// leave no address for another.
 pub(super) fn address(
@@ -17,6 +20,10 @@ pub(super) fn address(
     let mut taken: Vec<Network> = Vec::new();
     for ((place, ..), one) in mixes.iter().zip(subscribers.iter()) {
         taken.extend(one.addresses.iter().map(|&(address, length)| Network::new(address, length, *place)));
+    }
+    if taken.len() > MOST_GIVEN {
+        let found = format!("{} addresses", taken.len());
+        return refuse("subscriber", found, &format!("at most {MOST_GIVEN} in all"));
     }
     taken.sort_unstable();
     for at in 1..taken.len() {

@@ -10,12 +10,12 @@ use std::fmt::Write;
 
 /// `TC_HTB_MAXDEPTH` is 8: the link, subscribers, and these between them.
 pub(super) const MOST_NODES_DEEP: usize = 6;
-/// Classes have 16 bits, and 0 is the qdisc.
-pub(super) const MOST_CLASSES: usize = 0xfffe;
+/// The most nodes and subscribers: classes have 16 bits, 0 is the qdisc, 1 is the link, and ffff is none.
+pub(super) const MOST_BELOW: usize = 0xfffd;
 /// Linux gives qdiscs without a handle 8001: to ffff: (`qdisc_alloc_handle`, net/sched/sch_api.c).
 const MOST_AUTOMATIC: usize = 0x7fff;
 
-/// Returns the commands for `direction`. Queues without a line have `line`. There are at most [`MOST_CLASSES`].
+/// Returns the commands for `direction`. Queues without a line have `line`. There are at most [`MOST_BELOW`] of both.
 pub(super) fn commands(
     direction: Direction,
     nodes: &[Node],
