@@ -20,15 +20,16 @@ class Dctcp:
         self.end: int | None = None
 
     def on_delivered(self, ack: Any, window: Any) -> None:
-        """Count what was delivered and marked. The window of observation ends after one round trip."""
-        if self.end is None:
-            self.end = ack.nxt
-        if (ack.una - self.end) % 2**32 < 2**31:
+        """Count what was delivered and marked. The window of observation ends after one round trip, the first at once.
+
+        An ACK counts in the window that it ends, as on Linux.
+        """
+        self.delivered += ack.segments
+        self.marked += ack.marked
+        if self.end is None or (ack.una - self.end) % 2**32 < 2**31:
             self.alpha -= self.alpha >> 4 or self.alpha
             self.alpha = min(ONE, self.alpha + (self.marked << 6) // max(1, self.delivered))  # g = 1/16 (3.3)
             self.delivered, self.marked, self.end = 0, 0, ack.nxt
-        self.delivered += ack.segments
-        self.marked += ack.marked
 
     def on_ack(self, ack: Any, window: Any) -> None:
         """Grow as Reno does."""

@@ -206,8 +206,8 @@ def test_a_call_and_a_page_are_flents_series_too() -> None:
     assert data["results"]["VoIP::delay"] == [10.1712] * 70
     assert data["results"]["VoIP::induced_delay"] == data["results"]["VoIP::jitter"] == [0.0] * 70
     assert data["results"]["VoIP::bitrate"][5] == pytest.approx(172 * 8 * 50 / 1e3)
-    # Lookup, connection and request take one RTT each, and serialisation 1.5472 ms. The sample is at the fetch's end.
-    pages = [{"t": EPOCH_S + 0.061547, "val": 61.5472}, {"t": EPOCH_S + 1.123094, "val": 61.5472}]
+    # Lookup, connection and request take one RTT each, and serialisation 1.6 ms. The sample is at the fetch's end.
+    pages = [{"t": EPOCH_S + 0.0616, "val": 61.6}, {"t": EPOCH_S + 1.1232, "val": 61.6}]
     assert data["raw_values"]["HTTP latency"] == pages
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from goodqueue.engines.releases import RELEASES
+from goodqueue.scenario import seconds
 from goodqueue.validation.packets import captured, drawing, kept, matrix, runs
 from goodqueue.validation.packets.kept import Blocks
 from goodqueue.validation.packets.matrix import Cell
@@ -38,7 +39,7 @@ def parted(name: str) -> dict[str, float]:
 
 
 def check(cell: Cell, release: str, blocks: dict[str, Blocks], parted_s: float, most_s: float) -> None:
-    until_s = min(parted_s, most_s)
+    until_s = min(parted_s, most_s, seconds(cell.scenario["duration"]))
     scenario = runs.until(cell.scenario, release, until_s)
     run = captured.run("sim", scenario, Flows(), lambda _: None, threading.Event())
     agreement = kept.agreement(run.seen, blocks)

@@ -17,8 +17,8 @@ test("advise's address opens another experiment than the one that was measured",
   const shown = (await totals(page)).map((row) => [0, 1, 2, 3, 10].map((column) => row[column]));
   // As `goodqueue run` has them: the use of the provider's link, Mbit/s, the longest mean delay, and the call.
   expect(shown).toEqual([
-    ["now queue at the provider", "98.8", "18.72", "139.21", "3.91"],
-    ["with the lines queue at the bottleneck", "94.4", "17.76", "4.03", "4.39"],
+    ["now queue at the provider", "99.5", "18.85", "128.02", "3.91"],
+    ["with the lines queue at the bottleneck", "94.6", "17.81", "4.02", "4.39"],
   ]);
   const time = Number.parseFloat((await page.locator(".playback .time .value").textContent()) ?? "");
   expect(time, "the moment of the longest queue, after the warm-up").toBeCloseTo(6.394, 2);

@@ -59,9 +59,9 @@ fn an_upload_ends_when_the_far_side_has_all() {
     assert!((got - wanted_ms).abs() < 1e-6, "{got} {wanted_ms}");
 }
 
-/// 1000 bytes are 1066 on the wire, 852.8 µs in each direction. An ACK of 66 bytes precedes the first request, the first
-/// response and the second request: that of the handshake, and those of the data before, as both ends do not take turns
-/// yet.
+/// 1000 bytes are 1066 on the wire, 852.8 µs in each direction. An ACK of 66 bytes precedes the first request, the
+/// first response and the second request: that of the handshake, and those of the data before, as both ends do not take
+/// turns yet.
 #[test]
 fn an_exchange_takes_a_round_trip_and_its_serialisation() {
     let record =

@@ -23,8 +23,8 @@ fn directions(bytes: &[f64]) -> f64 {
     bytes.iter().map(|bytes| 25.0 + bytes * 0.8e-3).sum()
 }
 
-/// A query of 86 bytes and an answer of 102. SYN and SYN-ACK of 74 bytes each. The ACK of 66 bytes before a connection's
-/// first request, and before its first response.
+/// A query of 86 bytes and an answer of 102. SYN and SYN-ACK of 74 bytes each. The ACK of 66 bytes before a
+/// connection's first request, and before its first response.
 const LOOKUP: [f64; 2] = [86.0, 102.0];
 const HANDSHAKE: [f64; 2] = [74.0, 74.0];
 const ACK_MS: f64 = 66.0 * 0.8e-3;
@@ -43,8 +43,8 @@ fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
 }
 
 /// The document's connection is kept, so the second object takes one more round trip. The ACK of the document precedes
-/// its request, and that precedes a new connection's SYN on the wire. With one connection the third object waits for the second. With two connections, a
-/// handshake takes place in the meantime.
+/// its request, and that precedes a new connection's SYN on the wire. With one connection the third object waits for the
+/// second. With two connections, a handshake takes place in the meantime.
 #[test]
 fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let objects = json!([{"response": "1kB"}, {"response": "1kB"}, {"response": "1kB"}]);

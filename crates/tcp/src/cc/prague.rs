@@ -19,7 +19,7 @@
 
 mod module;
 
-use super::line::{MODULE, NO_VIRTUAL_RTT};
+use super::line::{self, NO_VIRTUAL_RTT};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
 use goodqueue_units::{Duration, Instant, Rate};
@@ -85,7 +85,8 @@ impl CongestionControl for Prague {
     const DIFFERS: &'static str = "reduces to no less than two segments; does not detect classic bottlenecks";
     const ECN: EcnUse = EcnUse::L4s;
     const PACES: bool = true;
-    const WORDS: &'static [CcWord] = &[NO_VIRTUAL_RTT, MODULE];
+    const WORDS: &'static [CcWord] =
+        if cfg!(feature = "complete") { &[NO_VIRTUAL_RTT, line::MODULE] } else { &[NO_VIRTUAL_RTT] };
 
     fn new(config: &Config) -> Self {
         let exact = u64::from(config.initial_window.max(1)) << ONE_SHIFT;
@@ -137,7 +138,7 @@ impl CongestionControl for Prague {
             Self::grow_as_reno(ack, window);
             return;
         }
-        if self.is_module {
+        if self.is_by_module() {
             self.on_ack_of_module(ack, window);
             return;
         }
@@ -165,7 +166,7 @@ impl CongestionControl for Prague {
             self.fell = congestion.now;
             let fall = (u128::from(self.exact) * u128::from(self.alpha())) >> (ONE_SHIFT + 1);
             self.reduce_to(self.exact - fall as u64);
-            if is_first && self.is_module {
+            if is_first && self.is_by_module() {
                 self.alpha_x16 = 0;
             }
         } else {
@@ -179,7 +180,7 @@ impl CongestionControl for Prague {
             return;
         }
         self.repairs = matches!(state, CongestionState::Recovery | CongestionState::Loss);
-        if state == CongestionState::Recovery && self.marks_now && self.is_module {
+        if state == CongestionState::Recovery && self.marks_now && self.is_by_module() {
             self.reduce_to(self.exact / 2);
         } else if state == CongestionState::Recovery && self.marks_now {
             // 2.4.1: what is missing to half, at a loss in the same round trip as a reduction by marks.
@@ -201,6 +202,11 @@ impl CongestionControl for Prague {
 }
 
 impl Prague {
+    /// Returns whether the law is that of Linux's module 0.7. Without the feature `complete` nothing of it is compiled.
+    const fn is_by_module(&self) -> bool {
+        cfg!(feature = "complete") && self.is_module
+    }
+
     /// Sets the pacing rate and the packet size: one window per round trip, in packets short in time (Linux's
     /// tcp_prague.c).
     #[inline]
@@ -225,7 +231,7 @@ impl Prague {
 
     /// Returns the RTT by which the algorithm behaves (2.4.4). Before the transition it is the RTT itself.
     fn virtual_rtt(&self) -> Duration {
-        let transition = if self.is_module { module::TRANSITION_ROUNDS } else { TRANSITION_ROUNDS };
+        let transition = if self.is_by_module() { module::TRANSITION_ROUNDS } else { TRANSITION_ROUNDS };
         if self.no_virtual_rtt || self.rounds < transition {
             self.srtt()
         } else {
@@ -235,12 +241,12 @@ impl Prague {
 
     /// Returns the window in whole segments. A fraction has room for a whole one: pacing makes it late.
     fn whole(&self) -> u32 {
-        let least = if self.is_module { LEAST } else { 0 };
+        let least = if self.is_by_module() { LEAST } else { 0 };
         self.exact.div_ceil(ONE).clamp(least.into(), u32::MAX.into()) as u32
     }
 
     fn reduce_to(&mut self, exact: u64) {
-        if self.is_module {
+        if self.is_by_module() {
             self.reduce_as_module(exact);
         } else {
             self.exact = exact.max(u64::from(LEAST) << ONE_SHIFT);
