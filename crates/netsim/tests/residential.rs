@@ -43,8 +43,8 @@ fn a_page_of_one_object_takes_three_round_trips_and_its_packets() {
 }
 
 /// The document's connection is kept, so the second object takes one more round trip. The ACK of the document precedes
-/// its request, and that precedes a new connection's SYN on the wire. With one connection the third object waits for the
-/// second. With two connections, a handshake takes place in the meantime.
+/// its request, and that precedes a new connection's SYN on the wire. With one connection the third object waits for
+/// the second. With two connections, a handshake takes place in the meantime.
 #[test]
 fn objects_follow_the_document_over_as_many_connections_as_there_may_be() {
     let objects = json!([{"response": "1kB"}, {"response": "1kB"}, {"response": "1kB"}]);
