@@ -21,7 +21,7 @@ test("advise's address opens another experiment than the one that was measured",
     ["with the lines queue at the bottleneck", "94.6", "17.81", "4.02", "4.39"],
   ]);
   const time = Number.parseFloat((await page.locator(".playback .time .value").textContent()) ?? "");
-  expect(time, "the moment of the longest queue, after the warm-up").toBeCloseTo(6.394, 2);
+  expect(time, "the moment of the longest queue, after the warm-up").toBeCloseTo(6.716, 2);
   await expect(lane(page, 0).locator(".label")).toHaveText("now");
   await field(page, 0).fill("codel / codel");
   await expect(lane(page, 0).locator(".label"), "the name was another line's").toHaveCount(0);

@@ -17,6 +17,7 @@ mod hystart;
 mod hystart_plus_plus;
 mod illinois;
 mod ledbat;
+#[cfg(feature = "complete")]
 mod ledbat_plus_plus;
 mod line;
 mod none;
@@ -317,6 +318,7 @@ congestion_controls! {
     illinois::Illinois,
     scalable::Scalable,
     ledbat::Ledbat,
+    #[cfg(feature = "complete")]
     ledbat_plus_plus::LedbatPlusPlus,
     #[cfg(feature = "complete")]
     c4::C4,
