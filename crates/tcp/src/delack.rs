@@ -146,7 +146,6 @@ impl DelayedAck {
     }
 
     /// Returns when the tick of `now` began.
-    #[inline]
     pub(crate) fn tick_of(&self, now: Instant) -> Instant {
         wheel::floor(self.tick(), now)
     }

@@ -170,7 +170,6 @@ impl RttEstimator {
     }
 
     /// Returns the smoothed round-trip time with its eighths of a microsecond, which Linux keeps (`srtt_us`).
-    #[inline]
     pub(crate) fn srtt_in_eighths(&self) -> Option<Duration> {
         (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 * EIGHTH_NS))
     }

@@ -90,7 +90,6 @@ impl Sender {
     }
 
     /// Takes note that an ACK was taken.
-    #[inline]
     pub(super) fn note_out(&mut self) {
         if let Some(brakes) = &mut self.brakes {
             brakes.out = self.board.packets_out();
@@ -98,14 +97,12 @@ impl Sender {
     }
 
     /// Returns the segments out from which the pacing rate follows.
-    #[inline]
     pub(super) fn out_of_pace(&self) -> u32 {
         self.brakes.as_ref().map_or(self.board.packets_out(), |brakes| brakes.out)
     }
 
     /// Returns when pacing lets the next packet leave. Linux counts the time since the last packet from then on
     /// (`tcp_wstamp_ns`).
-    #[inline]
     pub(super) fn release(&self) -> Instant {
         self.brakes.as_ref().and_then(|brakes| brakes.pacer()).map_or(Instant::ZERO, Pacer::release)
     }
