@@ -78,8 +78,8 @@ pub(super) const NO_VIRTUAL_RTT: CcWord = CcWord {
 pub(super) const MODULE: CcWord = CcWord {
     name: "module0.7",
     number: None,
-    source: "Linux's L4S branch, tcp_prague 0.7",
-    help: "count an RTT as 25 ms after 4 round trips, not 500; a rate replaces small windows",
+    source: "Linux's tcp_prague 0.7",
+    help: "an RTT counts as 25 ms after 4 round trips; a rate replaces small windows",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
