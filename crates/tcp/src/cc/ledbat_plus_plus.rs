@@ -57,7 +57,8 @@ impl CongestionControl for LedbatPlusPlus {
     const NAME: &'static str = "ledbat++";
     const SUMMARY: &'static str = "background transfers as in Windows: keeps 60 ms of queue, and slows down now and then to measure the empty path";
     const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-06";
-    const DIFFERS: &'static str = "constants as in draft -01, no known difference from them; the current RTT is the smallest of four samples";
+    const DIFFERS: &'static str =
+        "constants as in draft -01; the current RTT is the smallest of four samples";
 
     fn new(_config: &Config) -> Self {
         Self { delays: Delays::new(Duration::ZERO), fraction: 0, phase: Phase::SlowStart }

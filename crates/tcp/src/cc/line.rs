@@ -73,7 +73,7 @@ pub(super) const NO_VIRTUAL_RTT: CcWord = CcWord {
     name: "novirtualrtt",
     number: None,
     source: "Linux's L4S branch, tcp_prague's prague_rtt_scaling=0",
-    help: "use the path's RTT, however short, instead of at least 25 ms: Linux's module of 2020",
+    help: "use the path's RTT, however short: Linux's module of 2020",
 };
 pub(super) const MODULE: CcWord = CcWord {
     name: "module0.7",
