@@ -37,6 +37,7 @@ ONLY_COMPLETE = {
     "web-users",
     "case-v",
     "cc-c4",
+    "cc-ledbat++",
     "qdisc-cake_mq",
     "qdisc-netem",
     "qdisc-stab",
