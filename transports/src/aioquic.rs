@@ -5,7 +5,7 @@ use crate::shown::Shown;
 use crate::tls;
 use goodqueue_units::Ecn;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCFunction, PyTupleMethods as _};
+use pyo3::types::{PyBytes, PyCFunction};
 use std::io::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
