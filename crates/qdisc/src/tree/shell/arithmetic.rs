@@ -237,7 +237,7 @@ fn word(text: &str) -> &str {
 
 /// Reads an integer as C writes it, with a sign.
 pub(super) fn integer(text: &str) -> Option<i64> {
-    let (sign, digits): (i64, &str) = match text.as_bytes().first()? {
+    let (sign, digits): (i128, &str) = match text.as_bytes().first()? {
         b'-' => (-1, &text[1..]),
         b'+' => (1, &text[1..]),
         _ => (1, text),
@@ -247,7 +247,7 @@ pub(super) fn integer(text: &str) -> Option<i64> {
     }
     let number: u64 = number::whole(digits)?;
     // dash takes the largest number for a larger one, bash wraps: neither is meant.
-    i64::try_from(number).ok().map(|number| sign * number)
+    i64::try_from(sign * i128::from(number)).ok()
 }
 
 /// Computes `left` and `right`. `None`: a division by 0, or a negative power.

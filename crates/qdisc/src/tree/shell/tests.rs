@@ -123,6 +123,18 @@ fn script() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(line, 1..12)
 }
 
+/// The smallest integer is read as a variable's value. Its digits alone are refused: dash takes the largest integer for
+/// them, bash wraps.
+#[test]
+fn the_smallest_integer_is_a_value() {
+    let script = "A=$((1<<63)); tc w $((A + 1)) $((A < 0))";
+    for shell in ["sh", "bash"] {
+        assert_eq!(read(script).unwrap().0, real(shell, script), "{shell}");
+    }
+    let (_, why) = read("A=$((1<<63)); tc w $((- $A))").unwrap_err();
+    assert!(why.contains("accepted: arithmetic of integers"), "{why}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
@@ -138,6 +150,9 @@ proptest! {
             let own: Vec<String> = wanted.by_ref().take_while(|line| line != "<next>").collect();
             match read(&whole[at]) {
                 Ok((commands, _)) => prop_assert_eq!(commands, own, "{}", whole[at]),
+                // The smallest integer is a value, but its digits in an expression are a number too large, which the
+                // shells read each in another way.
+                Err((_, why)) if why.contains("9223372036854775808") => {}
                 // The real shell stops, too: a script that it carries out ends with this command.
                 Err((_, why)) => prop_assert_ne!(own.last().map(String::as_str), Some("<end>"), "{}\n{}", whole[at], why),
             }
