@@ -103,7 +103,8 @@ def test_datagrams_arrive_once_after_a_path_without_delay(second: dict[str, Any]
 
 def test_samples_count_what_the_sender_sent(second: dict[str, Any]) -> None:
     (at, (sent, _, _)) = second["transfer/0"]["sent"][-1]
-    assert (at, sent) == (1.0, 900_000), "three connections, which are over"
+    assert (at, sent >= 900_000) == (1.0, True), "three connections, which are over"
+    assert sent < 1_800_000, "a busy machine sends some segments again, and Linux counts these (tcpi_bytes_sent)"
     assert second["upload/0"]["sent"][-1][1][0] == 2
     (_, bulk) = second["bulk/0"]["sent"][-1]
     assert bulk[0] > 1_000_000

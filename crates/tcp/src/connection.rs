@@ -404,6 +404,7 @@ impl Connection {
         (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, true)
     }
 
+    #[inline(always)] // as `Receiver::carry`
     fn bare_ack(&mut self, now: Instant) -> Segment {
         let (seq, len, flags, ecn, _) = self.bare();
         self.carry(now, seq, len, flags, ecn)

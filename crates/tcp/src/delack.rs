@@ -111,7 +111,7 @@ impl DelayedAck {
 
     /// Takes a segment in order, and learns the peer's rhythm. `len` is its length, or that of each segment that a card
     /// has merged in it (Linux's `tcp_measure_rcv_mss`). `window` is what the peer was offered.
-    #[inline]
+    #[inline(always)] // as `Receiver::on_next`
     pub(crate) fn on_data(
         &mut self,
         now: Instant,
@@ -124,6 +124,12 @@ impl DelayedAck {
             self.pushed = self.pushed.max(u8::from(push));
         } else if len > 0 {
             self.on_other(len, push);
+        }
+        let is_steady = self.ato == MIN && now.since(self.last_data) <= HALF_MIN;
+        if is_steady {
+            // The rhythm stays, which nearly all segments find without a tick: HALF_MIN is whole ticks.
+            self.last_data = now;
+            return;
         }
         let gap = self.since_data(now);
         self.last_data = now;
@@ -202,7 +208,9 @@ impl DelayedAck {
     /// Takes note that a segment with data was sent.
     #[inline]
     pub(crate) fn on_sent_data(&mut self, now: Instant) {
-        self.in_ping_pong |= self.since_data(now) < self.ato;
+        if !self.in_ping_pong && self.ato > Duration::ZERO {
+            self.in_ping_pong = self.since_data(now) < self.ato;
+        }
     }
 
     /// Takes the peer's FIN. It is acknowledged at once if this end has `closed` too (RFC 9293, 3.10.7.4, has no other
@@ -225,7 +233,7 @@ impl DelayedAck {
 
     /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending. Returns whether an ACK leaves
     /// at once, before the application reads.
-    #[inline]
+    #[inline(always)] // as `Receiver::on_next`
     pub(crate) fn on_taken(
         &mut self,
         now: Instant,
@@ -246,6 +254,12 @@ impl DelayedAck {
             self.hold(now, &segment, srtt());
         }
         false
+    }
+
+    /// Returns whether the answer to `unacked` bytes depends on the room in the buffer.
+    #[inline]
+    pub(crate) fn asks_for_room(&self, unacked: u32) -> bool {
+        unacked > self.mss.into() || self.every > 0
     }
 
     /// Takes note that the application has read all that waited, of which `unacked` bytes are not acknowledged. More
@@ -288,7 +302,7 @@ impl DelayedAck {
     }
 
     /// Sets the timer of a delayed ACK. Returns whether the timer was nearly due: then the ACK leaves at once.
-    #[inline]
+    #[inline(always)] // as `Receiver::on_next`
     fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) -> bool {
         let mut ato = self.ato;
         if ato > MIN {
@@ -297,11 +311,15 @@ impl DelayedAck {
             let in_ticks = |srtt| wheel::ceil(self.tick(), srtt).max(MIN);
             ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
-        if self.deadline != Instant::MAX && self.deadline <= wheel::after(self.tick(), now, ato / 4) {
-            self.now = true;
-            return true;
+        let tick = self.tick();
+        // Most deadlines are known without ticks: a timer never fires before its time, and a tick is when it is late.
+        if self.deadline > now + ato || self.deadline <= now + ato / 4 + tick {
+            if self.deadline != Instant::MAX && self.deadline <= wheel::after(tick, now, ato / 4) {
+                self.now = true;
+                return true;
+            }
+            self.deadline = self.deadline.min(wheel::fires_at(tick, now, ato));
         }
-        self.deadline = self.deadline.min(wheel::fires_at(self.tick(), now, ato));
         self.timer = self.deadline;
         false
     }

@@ -42,6 +42,8 @@ pub(crate) struct ReceiveWindow {
     shift: u8,
     /// The share of the buffer that may be offered, in 1/256.
     share: u8,
+    /// The window has not grown by the last full segment, and nothing has changed since.
+    is_grown: bool,
     /// Bytes offered.
     offered: u32,
     /// The most bytes that may be offered (`window_clamp`).
@@ -95,6 +97,7 @@ impl ReceiveWindow {
             stack,
             shift: shift_for(most),
             share: HALF,
+            is_grown: false,
             mss,
             offered: offered.min(most),
             allowed: if by_growth { half } else { reserve(half, mss) }.min(most), // Linux 6 reserves later
@@ -140,6 +143,7 @@ impl ReceiveWindow {
             self.share = (self.mss * WHOLE / (self.mss + era.receiver.packet_memory)) as u8; // 1448 bytes at most
             self.allowed = self.space(0);
         }
+        self.is_grown = false;
         self.round_start = now;
     }
 
@@ -188,7 +192,8 @@ impl ReceiveWindow {
     /// Returns whether the offer, with `memory` bytes of the buffer in use, would be less than in the ACK of
     /// `last_ack`.
     pub(crate) fn shrinks(&self, last_ack: SeqNumber, memory: u32) -> bool {
-        self.wanted(memory).next_multiple_of(1 << self.shift) < self.left(last_ack)
+        let unit = 1 << self.shift;
+        ((self.wanted(memory) + unit - 1) & !(unit - 1)) < self.left(last_ack)
     }
 
     /// Returns whether a segment that waits may leave less room than is offered.
@@ -232,13 +237,16 @@ impl ReceiveWindow {
     /// `tcp_queue_rcv`). Old stacks could hand it over at once.
     #[inline]
     pub(crate) fn grow(&mut self, memory: Option<u32>, len: u16) -> bool {
-        if self.offered >= self.allowed || len < LEAST {
+        let is_usual = memory.is_none() && u32::from(len) == self.mss;
+        if (is_usual && self.is_grown) || self.offered >= self.allowed || len < LEAST {
             return false;
         }
         let receiver = &self.stack.era().receiver;
         let own = receiver.packet_memory + u32::from(len);
         let own = if is_by_growth(receiver.rcv_space_adjust) { own } else { 0 };
-        self.grow_in(memory.unwrap_or(own), len)
+        let grows = self.grow_in(memory.unwrap_or(own), len);
+        self.is_grown = is_usual && !grows;
+        grows
     }
 
     /// Grows the window with `memory` bytes of the buffer in use.
@@ -305,12 +313,13 @@ impl ReceiveWindow {
         if buffer > self.buffer {
             self.buffer = buffer;
             self.allowed = self.space(0);
+            self.is_grown = false;
         }
     }
 
     /// Takes the timestamp echo `tsecr` of a full segment. The first segment with this `tsecr` gives an RTT sample.
     /// `now` is our clock.
-    #[inline]
+    #[inline(always)] // as `Receiver::on_next`
     pub(crate) fn on_echo(&mut self, now: u32, tsecr: u32) {
         // No branch (branch prediction): a burst echoes one or two timestamps, and where the second begins is not
         // predictable.
@@ -332,6 +341,10 @@ impl ReceiveWindow {
     #[inline]
     pub(crate) fn on_read(&mut self, now: Instant, taken: u64, waits: Waits) {
         let micros = |at: Instant| at.as_nanos() / 1000;
+        // Without a division, as it is for nearly all segments: less than the round trip, by more than the rounding.
+        if now.since(self.round_start).as_nanos() + 2 * 1000 <= self.rtt_x8 * EIGHTH_NS {
+            return;
+        }
         if self.rtt_x8 > 0 && micros(now) - micros(self.round_start) >= self.rtt_x8 / 8 {
             self.end_round(now, taken, waits);
         }
@@ -376,6 +389,7 @@ impl ReceiveWindow {
             }
         }
         self.offered = self.offered.min(self.allowed); // the SYN offered a little more
+        self.is_grown = false;
         self.allow(wanted);
         self.per_round = bytes.min(u64::from(u32::MAX)) as u32;
     }

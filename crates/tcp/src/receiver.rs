@@ -60,8 +60,10 @@ pub(crate) struct Receiver {
     // The fields from here on are used only while something is missing.
     /// All out-of-order ranges, and the memory of each: ascending, disjoint, not adjacent.
     ranges: VecDeque<(SackBlock, Pile)>,
-    /// The memory of what the application has not read.
-    unread_pile: Pile,
+    /// The memory of what the application has not read. Nearly all of them read at once.
+    unread_pile: Option<Box<Pile>>,
+    /// The memory of all piles: of `ranges`, and of what is unread.
+    piled: u32,
     /// The first byte of data.
     first: SeqNumber,
     /// The out-of-order ranges that changed last, as far as they are remembered, the most recent first (RFC 2018,
@@ -111,7 +113,8 @@ impl Receiver {
             fin: None,
             told: None,
             ranges: VecDeque::new(),
-            unread_pile: Pile::default(),
+            unread_pile: None,
+            piled: 0,
             first: SeqNumber(0),
         }
     }
@@ -203,7 +206,7 @@ impl Receiver {
             self.on_ecn(segment);
         }
         if self.is_next(segment) {
-            return self.on_next(now, segment, rtt);
+            return self.on_next_apart(now, segment, rtt);
         }
         self.hear(now, segment);
         self.on_unusual_data(now, segment, rtt, closed)
@@ -225,19 +228,21 @@ impl Receiver {
     }
 
     /// Takes a segment that [is next](Self::is_next). Returns its bytes.
-    #[inline]
+    #[inline(always)] // a call would save and load more registers than most of its parts need
     pub(crate) fn on_next(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
         self.take(now, segment, len, None, rtt);
         self.nxt += len;
-        if self.window.is_near_limit() {
-            self.answer_before_reading(now, segment.payload_len, rtt);
-        } else {
-            self.answer(now, self.unacked, rtt);
-        }
+        self.answer_before_reading(now, segment.payload_len, rtt);
         self.window.on_read(now, self.delivered, Waits::default());
         len
+    }
+
+    /// Does the same out of the way, for segments that are usual in nothing else.
+    #[inline(never)]
+    fn on_next_apart(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
+        self.on_next(now, segment, rtt)
     }
 
     /// Takes note of what any data says of the window and of the round trip.
@@ -274,7 +279,7 @@ impl Receiver {
 
     /// Takes the next `bytes` in order. `memory` is what is in the buffer when the window may grow: the segment too,
     /// and what it has just put in order (`tcp_queue_rcv`). `None`: nothing but the segment.
-    #[inline]
+    #[inline(always)] // as `on_next`
     fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, memory: Option<u32>, rtt: &RttEstimator) {
         self.unacked += bytes;
         self.delivered += u64::from(bytes);
@@ -289,17 +294,19 @@ impl Receiver {
     /// Returns the memory of data that waits, out of order or for the application.
     #[inline]
     fn memory(&self) -> u32 {
-        if self.unread + self.held == 0 { 0 } else { self.memory_of_piles() }
+        debug_assert_eq!(
+            self.piled,
+            self.unread_memory() + self.ranges.iter().map(|(_, pile)| pile.memory()).sum::<u32>()
+        );
+        if self.unread + self.held == 0 { 0 } else { self.piled }
     }
 
-    #[cold]
-    fn memory_of_piles(&self) -> u32 {
-        self.unread_pile.memory() + self.ranges.iter().map(|(_, pile)| pile.memory()).sum::<u32>()
+    fn unread_memory(&self) -> u32 {
+        self.unread_pile.as_deref().map_or(0, Pile::memory)
     }
 
     /// Decides the answer to a segment. An ACK of `unacked` bytes may leave before the application reads them. Returns
     /// whether it does.
-    #[inline]
     fn answer(&mut self, now: Instant, unacked: u32, rtt: &RttEstimator) -> bool {
         let arrived = Arrived {
             unacked,
@@ -311,12 +318,20 @@ impl Receiver {
         self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths())
     }
 
-    /// Does the same where the segment of `len` bytes, which still takes up room, may make the window smaller. Then the
-    /// ACK of more than a segment leaves when the application has read (`__tcp_ack_snd_check`, `tcp_cleanup_rbuf`).
+    /// Does the same for the next segment, of `len` bytes. It still takes up room, and where that makes the window
+    /// smaller, the ACK of more than a segment leaves when the application has read (`__tcp_ack_snd_check`,
+    /// `tcp_cleanup_rbuf`).
+    #[inline(always)] // as `on_next`
     fn answer_before_reading(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
-        let memory = self.window.packet_memory() + u32::from(len);
-        let shrinks = self.window.shrinks(self.last_ack, memory);
-        if self.answer(now, if shrinks { 0 } else { self.unacked }, rtt) {
+        let near = self.window.is_near_limit().then(|| self.window.packet_memory() + u32::from(len));
+        let shrinks = near.is_some_and(|memory| {
+            self.delack.asks_for_room(self.unacked) && self.window.shrinks(self.last_ack, memory)
+        });
+        let unacked = if shrinks { 0 } else { self.unacked };
+        // What the next segment is known to be is written out, so that the compiler leaves out the rest.
+        let arrived = Arrived { unacked, nxt: self.nxt, gap: false, is_read: true, rtt: Duration::ZERO };
+        let leaves = self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths());
+        if leaves && let Some(memory) = near {
             self.told = Some(self.window.offer(self.nxt, memory));
         } else if shrinks {
             self.delack.on_read(self.unacked, false);
@@ -386,7 +401,8 @@ impl Receiver {
 
     /// Takes note that the application reads all that waits. What it reads is acknowledged (`tcp_cleanup_rbuf`).
     pub(crate) fn read(&mut self, now: Instant) {
-        let unread = core::mem::take(&mut self.unread_pile);
+        self.piled -= self.unread_memory();
+        let unread = self.unread_pile.take().unwrap_or_default();
         self.on_first_read(now, &unread);
         self.unread = 0;
         self.told = None;

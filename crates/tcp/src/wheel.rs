@@ -13,12 +13,35 @@ const FINE: u64 = 63;
 const COARSER: u32 = 3;
 /// The number of levels.
 const DEPTH: u32 = 9;
+/// The tick of all stacks that have one. The compiler multiplies in place of a division by it.
+const USUAL: u64 = 4_000_000;
+
+/// Returns how many whole ticks are in `nanos`. `None`: there are no ticks.
+#[inline]
+fn whole_ticks(tick: Duration, nanos: u64) -> Option<u64> {
+    match tick.as_nanos() {
+        USUAL => Some(nanos / USUAL),
+        other => nanos.checked_div(other),
+    }
+}
 
 /// Returns when a timer fires that is set at `now` for `timeout`, on a clock with ticks of length `tick`. If `tick` is
 /// zero, the timer is exact to the nanosecond.
+#[inline]
 pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Instant {
-    let Some(jiffies) = now.as_nanos().checked_div(tick.as_nanos()) else { return now + timeout };
-    let delta = timeout.as_nanos().div_ceil(tick.as_nanos());
+    let up = timeout.as_nanos().saturating_add(tick.as_nanos().saturating_sub(1));
+    let (Some(jiffies), Some(delta)) = (whole_ticks(tick, now.as_nanos()), whole_ticks(tick, up)) else {
+        return now + timeout;
+    };
+    if delta < FINE {
+        return Instant::from_nanos((jiffies + delta + 1) * tick.as_nanos());
+    }
+    fires_late(tick, jiffies, delta)
+}
+
+/// Returns when a timer of at least [`FINE`] ticks fires, which is set `jiffies` after the beginning.
+#[cold]
+fn fires_late(tick: Duration, jiffies: u64, delta: u64) -> Instant {
     let level = (0..DEPTH - 1).find(|level| delta < FINE << (level * COARSER)).unwrap_or(DEPTH - 1);
     let shift = level * COARSER;
     let slot = ((jiffies + delta) >> shift) + 1;
@@ -29,19 +52,17 @@ pub(crate) fn fires_at(tick: Duration, now: Instant, timeout: Duration) -> Insta
 /// not count.
 #[inline]
 pub(crate) fn after(tick: Duration, now: Instant, span: Duration) -> Instant {
-    match now.as_nanos().checked_div(tick.as_nanos()) {
-        Some(jiffies) => {
-            Instant::from_nanos((jiffies + span.as_nanos() / tick.as_nanos() + 1) * tick.as_nanos())
-        }
-        None => now + span,
+    match (whole_ticks(tick, now.as_nanos()), whole_ticks(tick, span.as_nanos())) {
+        (Some(jiffies), Some(more)) => Instant::from_nanos((jiffies + more + 1) * tick.as_nanos()),
+        _ => now + span,
     }
 }
 
 /// Returns the last tick, or `now` if there are none.
 #[inline]
 pub(crate) fn floor(tick: Duration, now: Instant) -> Instant {
-    match now.as_nanos().checked_rem(tick.as_nanos()) {
-        Some(over) => Instant::from_nanos(now.as_nanos() - over),
+    match whole_ticks(tick, now.as_nanos()) {
+        Some(jiffies) => Instant::from_nanos(jiffies * tick.as_nanos()),
         None => now,
     }
 }

@@ -216,7 +216,7 @@ impl Aqm for Codel {
         Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
     }
 
-    #[inline]
+    #[inline(always)] // the packet is then copied once: into the ring
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         _now: Instant,
@@ -254,11 +254,17 @@ impl Aqm for Codel {
         owner: &mut O,
         send: impl FnOnce(&P) -> R,
     ) -> Option<R> {
-        match self.vars.judge(&self.params, now, queue.head(), queue.bytes()) {
-            Verdict::Empty => None,
-            Verdict::Passes { .. } => queue.pop_to(send),
-            Verdict::Acts { drop } => self.act(drop, now, queue, owner).as_ref().map(send),
+        let taken = match self.vars.judge(&self.params, now, queue.head(), queue.bytes()) {
+            Verdict::Empty => return None,
+            Verdict::Passes { .. } => None,
+            Verdict::Acts { drop } => Some(self.act(drop, now, queue, owner)?),
+        };
+        // One call for both, so that the compiler puts it into the caller's loop.
+        let sent = send(taken.as_ref().or(queue.head())?);
+        if taken.is_none() {
+            queue.remove_head();
         }
+        Some(sent)
     }
 
     fn probe(&self, probe: &mut dyn Probe) {

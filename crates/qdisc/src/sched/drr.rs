@@ -232,7 +232,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     }
 
     /// Appends `packet` to the queue of `bucket`. A flow that is in no list becomes new.
-    #[inline]
+    #[inline(always)] // as `FqCodel::put`
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
         let flow = &mut self.flows[bucket as usize];
         let packet = self.packets.push(&mut flow.queue, packet);
@@ -304,19 +304,21 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self.packets.pop(&mut self.flows[bucket as usize].queue)
     }
 
-    /// Sends as [`send`](Self::send) does. `send` sees the packet where it lies.
+    /// Returns the oldest packet of `bucket`.
     #[inline]
-    pub(crate) fn send_to<R>(&mut self, bucket: u32, len: u32, send: impl FnOnce(&P) -> R) -> Option<R> {
-        self.charge_head(bucket, len)?;
-        let queue = &mut self.flows[bucket as usize].queue;
-        let sent = send(self.packets.head(*queue)?);
-        self.packets.pop(queue);
-        Some(sent)
+    pub(crate) fn head(&self, bucket: u32) -> Option<&P> {
+        self.packets.head(self.flows[bucket as usize].queue)
+    }
+
+    /// Removes the oldest packet of `bucket`, which was [charged](Self::charge_head) for.
+    #[inline]
+    pub(crate) fn remove_head(&mut self, bucket: u32) {
+        self.packets.pop(&mut self.flows[bucket as usize].queue);
     }
 
     /// Charges the flow whose turn it is for its oldest packet, which has `len` bytes and leaves now.
-    #[inline]
-    fn charge_head(&mut self, bucket: u32, len: u32) -> Option<()> {
+    #[inline(always)] // has two callers, and one of them is called with each packet
+    pub(crate) fn charge_head(&mut self, bucket: u32, len: u32) -> Option<()> {
         let flow = &mut self.flows[bucket as usize];
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);
         flow.bytes -= u64::from(len);

@@ -168,7 +168,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 }
 
 impl<P: Packet> Qdisc<P> for FqCodel<P> {
-    #[inline]
+    #[inline(always)] // as `put`
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         let bucket = self.flows.bucket(packet.flow_hash());
         self.put(now, bucket, packet, owner)
@@ -206,10 +206,19 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         owner: &mut O,
         send: impl FnOnce(&P) -> R,
     ) -> Option<R> {
-        match self.next(now, owner)? {
-            Next::Head { bucket, len } => self.flows.send_to(bucket, len, send),
-            Next::Taken(packet) => Some(send(&packet)),
+        let (taken, bucket) = match self.next(now, owner)? {
+            Next::Head { bucket, len } => {
+                self.flows.charge_head(bucket, len)?;
+                (None, bucket)
+            }
+            Next::Taken(packet) => (Some(packet), 0),
+        };
+        // One call for both, so that the compiler puts it into the caller's loop.
+        let sent = send(taken.as_ref().or(self.flows.head(bucket))?);
+        if taken.is_none() {
+            self.flows.remove_head(bucket);
         }
+        Some(sent)
     }
 
     fn prefetch(&self, flow_hash: u32) {
@@ -249,7 +258,7 @@ fn describe((bucket, flow): (u32, &Flow<Vars>)) -> alloc::string::String {
 }
 
 impl<P: Packet> FqCodel<P> {
-    #[inline]
+    #[inline(always)] // the packet is then copied once: to its place in the slab
     fn put<O: Owner<P>>(&mut self, now: Instant, bucket: u32, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
         self.flows.push(bucket, packet);
@@ -258,7 +267,7 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// Returns the packet that the law lets leave next.
-    #[inline]
+    #[inline(always)] // the answer has room for a packet, and would go through memory
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Next<P>> {
         loop {
             let bucket = self.flows.next_flow()?;

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 const RTO: Duration = Duration::from_millis(300);
 const WINDOW: u32 = 64_240;
@@ -244,5 +245,36 @@ fn a_release_has_its_longest_delay() {
         d.ato = Duration::from_millis(320);
         d.on_taken(at(10), full(0), || None);
         assert_eq!(d.deadline(), at(due_ms), "{stack:?}");
+    }
+}
+
+proptest! {
+    /// Guards the ways without ticks: a delayed ACK is due when the ticks say so, and the rhythm is the one that they
+    /// give (`tcp_send_delayed_ack`, `tcp_event_data_recv`).
+    #[test]
+    fn what_is_known_without_ticks_is_what_ticks_say(
+        now_us in 100_000_u64..600_000, ato_ms in 40_u64..45, since_us in 0_u64..60_000,
+        due_us in proptest::option::of(-20_000_i64..80_000), exact in any::<bool>(),
+    ) {
+        let stack = if exact { Stack::Rfc } else { Stack::Linux7_3 };
+        let now = Instant::from_nanos(now_us * 1000);
+        let last = Instant::from_nanos((now_us - since_us) * 1000);
+        let ato = Duration::from_millis(ato_ms);
+        let deadline =
+            due_us.map_or(Instant::MAX, |us| Instant::from_nanos(now_us.saturating_add_signed(us) * 1000));
+        let settled = DelayedAck { ato, deadline, last_data: last, mss: 1448, ..DelayedAck::new(stack, None) };
+        let tick = settled.tick();
+
+        let mut delayed = settled.clone();
+        let is_due = deadline != Instant::MAX && deadline <= wheel::after(tick, now, ato / 4);
+        let wanted = if is_due { deadline } else { deadline.min(wheel::fires_at(tick, now, ato)) };
+        prop_assert_eq!(delayed.delay(now, || None), is_due);
+        prop_assert_eq!((delayed.now, delayed.deadline), (is_due, wanted));
+
+        let mut heard = settled.clone();
+        heard.on_data(now, 1448, false, || RTO, || WINDOW);
+        let (gap, half) = (settled.since_data(now), settled.half_ato());
+        let rhythm = if gap <= HALF_MIN { half + HALF_MIN } else if gap < ato { (half + gap).min(RTO) } else { ato };
+        prop_assert_eq!((heard.ato, heard.last_data), (rhythm, now));
     }
 }

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 fn at(ms: u64) -> Instant {
     Instant::from_nanos(ms * 1_000_000)
@@ -278,4 +279,43 @@ fn linux_7_3_makes_room_for_what_waits_out_of_order() {
     unmeasured.established(at(0));
     unmeasured.grow_over_hole(0, 1448, 100_000);
     assert_eq!(unmeasured.allowed, 128_959, "also before a round trip is known");
+}
+
+proptest! {
+    /// Guards the way without a division: a round trip ends when as many whole microseconds are over as it lasts.
+    #[test]
+    fn a_round_trip_ends_by_whole_microseconds(
+        start_ns in 0_u64..1 << 40, rtt_x8 in 0_u64..20_000_000, off in -4000_i64..4000,
+    ) {
+        let start = Instant::from_nanos(start_ns);
+        let now = Instant::from_nanos((start_ns + rtt_x8 * EIGHTH_NS).saturating_add_signed(off).max(start_ns));
+        let mut w = measured(Stack::Linux7_3, 3 << 20);
+        (w.round_start, w.rtt_x8) = (start, rtt_x8);
+        w.on_read(now, 1, Waits::default());
+        let ends = rtt_x8 > 0 && now.as_nanos() / 1000 - start_ns / 1000 >= rtt_x8 / 8;
+        prop_assert_eq!(w.round_start, if ends { now } else { start });
+    }
+
+    /// Guards the note that the window is grown: a window that has it grows as one that forgets it.
+    #[test]
+    fn a_window_that_is_grown_grows_again_when_there_is_room(
+        steps in proptest::collection::vec(
+            (0_u8..6, prop_oneof![Just(1448_u16), 100..1448_u16], 1_u64..2_000_000), 1..60,
+        ),
+    ) {
+        let (mut noted, mut plain) = (measured(Stack::Linux7_3, 3 << 20), measured(Stack::Linux7_3, 3 << 20));
+        let (mut now, mut taken) = (at(1), 0);
+        for (kind, len, more) in steps {
+            plain.is_grown = false;
+            match kind {
+                0 => {
+                    (now, taken) = (now + Duration::from_millis(60), taken + more);
+                    [&mut noted, &mut plain].map(|w| w.on_read(now, taken, Waits::default()));
+                }
+                1 => prop_assert_eq!(noted.grow(Some(more as u32), len), plain.grow(Some(more as u32), len)),
+                _ => prop_assert_eq!(noted.grow(None, len), plain.grow(None, len)),
+            }
+            prop_assert_eq!((noted.offered, noted.allowed), (plain.offered, plain.allowed));
+        }
+    }
 }

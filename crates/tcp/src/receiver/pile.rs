@@ -1,13 +1,14 @@
 //! The memory of packets that wait in a receiver, as Linux counts it.
 
 use alloc::vec::Vec;
+use core::iter;
 
 /// The most fragments of a packet (`MAX_SKB_FRAGS`).
 const MOST_FRAGMENTS: u8 = 17;
 /// The sender's payload lies in pages of this size. A segment that two of them share has two fragments.
 const PAGE: u32 = 32 << 10;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Packet {
     bytes: u32,
     fragments: u8,
@@ -17,7 +18,10 @@ struct Packet {
 /// charged then (`tcp_try_coalesce`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pile {
-    packets: Vec<Packet>,
+    /// Without fragments, if there is no packet. Apart from the others, because most piles are of one packet, and need
+    /// no memory of ours then.
+    first: Packet,
+    others: Vec<Packet>,
     memory: u32,
 }
 
@@ -26,12 +30,12 @@ impl Pile {
     pub(super) fn packet(offset: u32, bytes: u32, overhead: u32) -> Self {
         let fragments = (offset + bytes.max(1) - 1) / PAGE - offset / PAGE + 1;
         let fragments = fragments.min(MOST_FRAGMENTS.into()) as u8;
-        Self { packets: alloc::vec![Packet { bytes, fragments }], memory: bytes + overhead }
+        Self { first: Packet { bytes, fragments }, others: Vec::new(), memory: bytes + overhead }
     }
 
     /// Returns whether there is no packet.
     pub(super) fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.first.fragments == 0
     }
 
     /// Returns the bytes of memory.
@@ -41,31 +45,44 @@ impl Pile {
 
     /// Returns the payload bytes of all packets but the first.
     pub(super) fn behind_first(&self) -> u32 {
-        self.packets.iter().skip(1).map(|packet| packet.bytes).sum()
+        self.others.iter().map(|packet| packet.bytes).sum()
     }
 
     /// Puts `next` behind this one, packet by packet. Each has `overhead` bytes beside its payload, and joins the last
     /// one if both fit into one. Returns whether all of them do.
     pub(super) fn join(&mut self, next: &Self, overhead: u32) -> bool {
         self.memory += next.memory;
-        let before = self.packets.len();
-        for packet in &next.packets {
-            match self.packets.last_mut() {
-                Some(last) if last.fragments + packet.fragments <= MOST_FRAGMENTS => {
-                    last.bytes += packet.bytes;
-                    last.fragments += packet.fragments;
-                    self.memory -= overhead;
-                }
-                _ => self.packets.push(*packet),
+        let mut all_join = true;
+        for packet in next.packets() {
+            let last = self.others.last_mut().unwrap_or(&mut self.first);
+            if last.fragments > 0 && last.fragments + packet.fragments <= MOST_FRAGMENTS {
+                last.bytes += packet.bytes;
+                last.fragments += packet.fragments;
+                self.memory -= overhead;
+            } else {
+                self.push(packet);
+                all_join = false;
             }
         }
-        self.packets.len() == before
+        all_join
     }
 
     /// Puts `next` behind this one. Nothing joins.
     pub(super) fn put_behind(&mut self, next: &Self) {
         self.memory += next.memory;
-        self.packets.extend_from_slice(&next.packets);
+        next.packets().for_each(|packet| self.push(packet));
+    }
+
+    fn push(&mut self, packet: Packet) {
+        if self.is_empty() {
+            self.first = packet;
+        } else {
+            self.others.push(packet);
+        }
+    }
+
+    fn packets(&self) -> impl Iterator<Item = Packet> {
+        iter::once(self.first).filter(|first| first.fragments > 0).chain(self.others.iter().copied())
     }
 }
 
@@ -97,11 +114,11 @@ mod tests {
     /// packet, 15 and the 23rd do.
     #[test]
     fn a_segment_that_two_pages_share_has_two_fragments() {
-        let fragments = |n: u32| Pile::packet(n * 1448, 1448, OVERHEAD).packets[0].fragments;
+        let fragments = |n: u32| Pile::packet(n * 1448, 1448, OVERHEAD).first.fragments;
         assert_eq!((fragments(21), fragments(22), fragments(23)), (1, 2, 1));
-        assert_eq!(row(6 * 1448, 16).packets.len(), 1);
-        assert_eq!(row(6 * 1448, 17).packets.len(), 2);
-        assert_eq!(row(7 * 1448, 16).packets.len(), 1, "15 whole segments and the shared one");
+        assert_eq!(row(6 * 1448, 16).packets().count(), 1);
+        assert_eq!(row(6 * 1448, 17).packets().count(), 2);
+        assert_eq!(row(7 * 1448, 16).packets().count(), 1, "15 whole segments and the shared one");
     }
 
     /// Packets of nine and of nine segments do not fit into one. Nine and eight do, and the overhead of one is given

@@ -62,9 +62,9 @@ impl Receiver {
             self.duplicate = Some(SackBlock { start, end: self.nxt });
         }
         let (before, had_gap) = (self.nxt, self.has_gap());
-        let mut pile = self.unread_pile.clone();
+        let mut pile = self.unread_pile.as_deref().cloned().unwrap_or_default();
         pile.join(&self.pile(SackBlock { start: before, end }), self.overhead());
-        let memory = self.memory() - self.unread_pile.memory() + pile.memory();
+        let memory = self.memory() - self.unread_memory() + pile.memory();
         self.nxt = end;
         while self.ranges.front().is_some_and(|(range, _)| range.start <= self.nxt) {
             let Some((range, held)) = self.ranges.pop_front() else { break };
@@ -74,6 +74,7 @@ impl Receiver {
             }
             self.nxt = self.nxt.later(range.end);
             self.held -= range.end.since(range.start);
+            self.piled -= held.memory();
             pile.join(&held, self.overhead());
         }
         self.forget_blocks();
@@ -86,7 +87,8 @@ impl Receiver {
         let shrinks = acks_unread && self.fill(pile.memory());
         if self.paused {
             self.unread += bytes;
-            self.unread_pile = pile;
+            self.piled = self.piled + pile.memory() - self.unread_memory();
+            self.unread_pile = Some(Box::new(pile));
         } else if bytes > 0 {
             self.on_first_read(now, &pile);
         }
@@ -162,6 +164,7 @@ impl Receiver {
             self.ranges.get_mut(first + joined).filter(|(range, _)| range.start <= new.end)
         {
             let (range, held) = (*range, core::mem::take(held));
+            self.piled -= held.memory();
             let twice = SackBlock { start: new.start.later(range.start), end: new.end.earlier(range.end) };
             if twice.start < twice.end {
                 self.duplicate = Some(twice);
@@ -183,6 +186,7 @@ impl Receiver {
         if !is_placed {
             joins = pile.join(&packet, overhead);
         }
+        self.piled += pile.memory();
         if joined == 0 {
             self.ranges.insert(first, (new, pile));
         } else {

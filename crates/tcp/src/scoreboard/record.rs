@@ -174,7 +174,11 @@ pub(super) struct SendOrder {
 impl SendOrder {
     #[inline]
     pub(super) fn is_after(&self, record: &Record) -> bool {
-        let (time, other) = (self.sent_at.as_nanos() / 1000, record.sent_at.as_nanos() / 1000);
+        let (time, other) = (self.sent_at.as_nanos(), record.sent_at.as_nanos());
+        if other >= time + 1000 {
+            return false; // without a division: so it is for nearly all
+        }
+        let (time, other) = (time / 1000, other / 1000);
         time > other || (time == other && self.end > record.end)
     }
 

@@ -53,10 +53,10 @@ impl Sender {
         self.recovery.cwr_due &= !cwr;
         let more = in_flight + 1 < self.window.cwnd && self.has_next();
         let ends = self.offload.head.bytes == 0 || chunk.len < self.mss;
-        let mut offload = self.offload;
-        let push = offload.on_sent(more, ends, self.stack, || self.packet());
-        self.offload = offload;
-        if offload.is_amid_packet() {
+        let begins = more && !ends && !self.offload.is_amid_packet();
+        let packet = if begins { self.packet() } else { 0 };
+        let push = self.offload.on_sent(more, ends, self.stack, || packet);
+        if self.offload.is_amid_packet() {
             self.offload.sure = self.assured(in_flight + 1) as u16; // at most `left`, a `u16`
         } else {
             self.on_packet();
@@ -64,7 +64,7 @@ impl Sender {
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
     /// Begins a packet of new data. Returns whether it may leave: otherwise it waits for company.
-    #[inline]
+    #[inline(always)] // as `poll_transmit`
     fn begin_new(&mut self, now: Instant, in_flight: u32) -> bool {
         self.load();
         let room = self.window.cwnd - in_flight;
@@ -207,7 +207,7 @@ impl Sender {
 
     /// Sends the next segment of the present packet, if it is sure to leave now. Returns where the segment starts, and
     /// whether it is the last of the packet.
-    #[inline]
+    #[inline(always)] // has one caller, which asks with each segment
     pub(crate) fn split(&mut self, now: Instant) -> Option<(SeqNumber, bool)> {
         if self.offload.sure == 0 {
             return None;
