@@ -16,6 +16,8 @@ pub(super) struct Brakes {
     small_queue: Option<SmallQueue>,
     /// The sender paces itself unless a queue of its host does.
     paces_itself: bool,
+    /// Each segment is a packet of its own.
+    is_single: bool,
     /// The pacer before the last segment, which a host with small queues may refuse.
     before: Option<Pacer>,
     /// Segments out after the last ACK, from which the rate follows until the next (`tcp_update_pacing_rate`).
@@ -53,8 +55,19 @@ impl Sender {
     /// Limits what the sender may have in the queues of its host.
     pub(crate) fn limit_queue(&mut self, of_host: SmallQueues) {
         let rule = self.era().sending.small_queue;
-        self.brakes.get_or_insert_with(Box::default).small_queue =
-            Some(SmallQueue::new(rule, self.era().sending.packet_memory, of_host));
+        let queue = SmallQueue::new(rule, self.era().sending.packet_memory, of_host);
+        let brakes = self.brakes.get_or_insert_with(Box::default);
+        brakes.is_single = queue.makes_single();
+        brakes.small_queue = Some(queue);
+        if brakes.is_single {
+            self.queue.split();
+        }
+    }
+
+    /// Returns whether each segment is a packet of its own, as an interface with `gso_max_segs 1` wants it.
+    #[inline]
+    pub(super) fn sends_singly(&self) -> bool {
+        self.brakes.as_ref().is_some_and(|brakes| brakes.is_single)
     }
 
     /// Leaves the wait for a packet's departure time to the queue of the host if it `paces`, or takes the wait back.

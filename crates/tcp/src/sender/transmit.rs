@@ -226,13 +226,16 @@ impl Sender {
     /// Returns how many segments a packet has.
     #[inline]
     pub(super) fn packet(&self) -> u32 {
+        if self.sends_singly() {
+            return 1;
+        }
         offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Returns whether a packet has more segments than `room`.
     #[inline]
     fn packet_exceeds(&self, room: u32) -> bool {
-        offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
+        !self.sends_singly() && offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Returns whether new data waits for the next ACK, because its packet would be short for segmentation offload.

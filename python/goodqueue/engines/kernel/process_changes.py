@@ -275,6 +275,43 @@ CHANGES = (
     # hosts in reality do not share memory. A segment that two pages share has two fragments, of which a packet in a
     # receiver's buffer has 17 at most.
     Change("include/net/sock.h", "return &current->task_frag;", "return &sk->sk_frag;"),
+    # The timer of ACKs that are held back has slack: Linux fires it early, with the next other timer of the same kernel.
+    # One kernel has all hosts here, and in reality each host has its own. There the timer fires when the slack is over.
+    Change(
+        "net/ipv4/tcp_input.c",
+        "hrtimer_start_range_ns(&tp->compressed_ack_timer, ns_to_ktime(delay),\n",
+        "hrtimer_start_range_ns(&tp->compressed_ack_timer,\n"
+        "\t\t\t       ns_to_ktime(delay + READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_comp_sack_slack_ns)),\n"
+        "\t\t\t       0 *\n",
+    ),
+    # BBR draws the phase in which it begins to probe. A flow has dice of its own once somebody has written their states
+    # to /sys/module/tcp_bbr/parameters/states, by the flow's number: the low bits of its listening port. The dice are
+    # those of the simulator (Lehmer's generator with 48271).
+    Change(
+        "net/ipv4/tcp_bbr.c",
+        "static void bbr_reset_startup_mode(struct sock *sk)\n",
+        "static unsigned int bbr_states[64];\n"
+        "module_param_array_named(states, bbr_states, uint, NULL, 0644);\n\n"
+        "static u32 bbr_phase(struct sock *sk, u32 drawn)\n{\n"
+        "\tu16 near = inet_sk(sk)->inet_num, far = ntohs(inet_sk(sk)->inet_dport);\n"
+        "\tu16 flow = (near & 0x8000 ? near : far) & 0x7ff;\n\n"
+        "\tif (flow >= ARRAY_SIZE(bbr_states) || !bbr_states[flow])\n\t\treturn drawn;\n"
+        "\tbbr_states[flow] = (u64)bbr_states[flow] * 48271 % 0x7fffffff;\n"
+        "\treturn (u64)(bbr_states[flow] - 1) * bbr_cycle_rand / 0x7ffffffe;\n}\n\n"
+        "static void bbr_reset_startup_mode(struct sock *sk)\n",
+    ),
+    Change(
+        "net/ipv4/tcp_bbr.c",
+        "CYCLE_LEN - 1 - prandom_u32_max(bbr_cycle_rand);\n",
+        "CYCLE_LEN - 1 - bbr_phase(sk, prandom_u32_max(bbr_cycle_rand));\n",
+        until="6.12",
+    ),
+    Change(
+        "net/ipv4/tcp_bbr.c",
+        "CYCLE_LEN - 1 - get_random_u32_below(bbr_cycle_rand);\n",
+        "CYCLE_LEN - 1 - bbr_phase(sk, get_random_u32_below(bbr_cycle_rand));\n",
+        since="6.12",
+    ),
     # From 6.7 on netem has a generator of its own. Without `seed` its numbers are those of all others again.
     Change(
         "net/sched/sch_netem.c",

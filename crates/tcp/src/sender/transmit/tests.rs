@@ -1,7 +1,7 @@
 //! ACKs by hand, as in the sender's tests: segments of 1000 bytes, RTT 100 ms.
 
 use super::*;
-use crate::Segment;
+use crate::{Segment, SmallQueues};
 use crate::ecn::EcnMode;
 use crate::sender::tests::{MSS, WIDE, at, config, plain, sacked, sender, transmit};
 use std::{vec, vec::Vec};
@@ -12,6 +12,16 @@ fn pushed(s: &mut Sender, ms: u64) -> Vec<u32> {
         .filter(|(_, flags, _)| flags.contains(Flags::PSH))
         .map(|(chunk, _, _)| (chunk.seq.0 - 1) / MSS)
         .collect()
+}
+
+/// An interface with `gso_max_segs 1` gets single segments, which say no PSH. Guards against pairs there.
+#[test]
+fn a_host_without_offload_sends_single_segments() {
+    for (offload, expected) in [(true, &[1, 3, 5, 7, 9][..]), (false, &[])] {
+        let mut s = sender(&config(10), 1000);
+        s.limit_queue(SmallQueues { pacing_shift: 0, offload });
+        assert_eq!(pushed(&mut s, 0), expected, "offload {offload}");
+    }
 }
 
 /// Guards against a packet that goes on with the next ACK: what leaves then is another one.

@@ -187,6 +187,8 @@ class Plan:
     draws: list[int] | None = None
     """The state from which disciplines draw random numbers, in two halves, as the simulator has it. Without it they
     draw Linux's own."""
+    phases: list[int] = field(default_factory=list)
+    """By flow, the state from which BBR draws its phases, as the simulator has it. Without it BBR draws Linux's own."""
 
     def link(self, direction: str, index: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at hop ``index``, or None if that is a wire."""

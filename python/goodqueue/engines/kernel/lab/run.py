@@ -110,14 +110,23 @@ def _prepare(plan: Plan) -> None:
     if plan.own is None:
         _await_precise_timers()
     if plan.draws is not None:
-        _draw_from(plan.draws)
+        _draw_from(plan.draws, plan.phases)
 
 
-def _draw_from(state: list[int]) -> None:
-    """Let all disciplines draw from ``state``. Linux looks at the low half, which comes last (`process_changes`)."""
-    for half, value in zip(("high", "low"), state, strict=True):
+def _draw_from(state: list[int], phases: list[int]) -> None:
+    """Let all disciplines draw from ``state``, and the BBR of each flow from its one of ``phases``.
+
+    Linux looks at the low half, which comes last (`process_changes`).
+    """
+    modules = Path("/sys/module")
+    values = {modules / "tcp_bbr/parameters/states": ",".join(map(str, phases))} if phases else {}
+    values |= {
+        modules / f"kernel/parameters/net_draws_{half}": str(value)
+        for half, value in zip(("high", "low"), state, strict=True)
+    }
+    for parameter, text in values.items():
         try:
-            Path(f"/sys/module/kernel/parameters/net_draws_{half}").write_text(f"{value}\n", encoding="ascii")
+            parameter.write_text(f"{text}\n", encoding="ascii")
         except OSError as error:
             raise LabError(f"random numbers: {error}; accepted: Linux as a process, built for that") from None
 
