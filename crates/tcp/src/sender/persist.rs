@@ -48,6 +48,7 @@ impl Sender {
     #[cold]
     pub(super) fn fit_segments(&mut self) {
         self.mss = self.board.mss().min(self.peer_window) as u16;
+        self.plain_mss = self.mss + if self.bytes.is_some() { Segment::ACCECN_LEN } else { 0 };
     }
 
     /// Returns whether nothing moves: data waits for the peer's window, and no ACK can come.

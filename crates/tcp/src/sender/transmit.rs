@@ -253,7 +253,7 @@ impl Sender {
     #[inline(never)]
     fn defers(&mut self, now: Instant, room: u32) -> bool {
         let Some(oldest) = self.board.head_sent_at() else { return false };
-        let mss = u32::from(self.mss);
+        let mss = u32::from(self.plain_mss);
         let next = Next {
             bytes: self.offload.head.bytes,
             is_last: !self.queue.has_behind(),
