@@ -96,7 +96,8 @@ impl Sender {
         if brakes.small_queue.is_some() {
             brakes.before = Some(pacer.clone());
         }
-        if !is_amid || is_split {
+        let goes_on = || pacer.departure().is_some_and(|departure| self.board.goes_on_resent(departure));
+        if is_split || !is_amid && !goes_on() {
             pacer.begin_packet(now);
         }
         pacer.departure().unwrap_or(now)
@@ -141,7 +142,7 @@ impl Sender {
             return true;
         }
         let has_lost = self.board.has_lost();
-        if !has_lost && !self.has_new() {
+        if !has_lost && !self.has_new() || has_lost && self.board.goes_on_resent(now) {
             return true;
         }
         let Some(brakes) = &mut self.brakes else { return true };
@@ -163,12 +164,12 @@ impl Sender {
 
     /// Tells the brakes of a segment of `len` bytes that leaves.
     #[cold]
-    pub(super) fn brake(&mut self, now: Instant, len: u16) {
+    pub(super) fn brake(&mut self, len: u16) {
         let is_first = !self.offload.is_amid_packet();
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
         let Some(brakes) = &mut self.brakes else { return };
         if let Some(pacer) = &mut brakes.pacer {
-            pacer.on_sent(now, len, self.segments_sent, rate);
+            pacer.on_sent(len, self.segments_sent, rate);
         }
         if let Some(queue) = brakes.small_queue.as_mut().filter(|_| len > 0) {
             queue.on_sent(len, is_first);

@@ -129,7 +129,7 @@ impl Sender {
         }
         self.stats.tlp_probes += 1;
         self.recovery.tail.begin(self.board.nxt(), resent);
-        self.timer.set(Wait::Rto, now, self.rtt.timeout());
+        self.timer.set(Wait::Rto, now, self.rtt.timeout() + self.pacing_delay(now));
         Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 }

@@ -109,10 +109,9 @@ impl Sender {
             App::Idle => false,
             App::Writes => true,
             App::Waits => {
-                self.unsent < self.offload.wake_unsent
-                    && (self.board.una() >= self.offload.wake
-                        || self.board.in_flight() < self.window.cwnd
-                        || self.board.sacked_out() > 0)
+                self.board.in_flight() < self.window.cwnd
+                    || (self.unsent < self.offload.wake_unsent
+                        && (self.board.una() >= self.offload.wake || self.board.sacked_out() > 0))
             }
         }
     }
@@ -137,6 +136,9 @@ impl Sender {
     #[cold]
     fn check_space(&mut self) -> bool {
         let grows = self.board.in_flight() < self.window.cwnd && self.expand_buffer();
+        if self.unsent >= self.offload.wake_unsent {
+            return false;
+        }
         if !grows && self.board.una() < self.offload.wake && self.board.sacked_out() == 0 {
             return false;
         }
@@ -310,7 +312,7 @@ impl Sender {
         let leaves = if self.brakes.is_some() { self.leave(now) } else { now };
         let chunk = self.board.send(leaves, len, ends, !self.offload.is_amid_packet());
         self.after_send(now, len);
-        if !is_armed || self.board.packets_out() <= 2 {
+        if !is_armed || self.board.packets_out() <= 2 || self.brakes.is_some() {
             self.arm_after_send(now);
         }
         chunk
@@ -400,8 +402,13 @@ impl Sender {
         self.recovery.before_resend(self.board.nxt());
         let leaves = self.leave(now);
         let together = self.window.cwnd > self.board.in_flight() + 1;
+        let most = if self.sends_singly() {
+            1
+        } else {
+            offload::resent_packet(self.pace(), &self.window, self.mss, self.rtt.min())
+        };
         let Resend { mut chunk, is_first, is_again, ends_packet } =
-            self.board.resend(leaves, together, self.packet())?;
+            self.board.resend(leaves, together, most)?;
         chunk.ends |= Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
@@ -447,7 +454,7 @@ impl Sender {
         self.last_sent = now;
         self.segments_sent += 1;
         if self.brakes.is_some() {
-            self.brake(now, len);
+            self.brake(len);
         }
         self.recovery.on_sent();
         self.note_usage();

@@ -52,7 +52,7 @@ def run(
     plan = planning.plan(scenario, release)
     if draws:
         phases = equal_draws.phases(scenario["seed"], [flow.name for flow in plan.flows])
-        plan = replace(planning.exact(plan), draws=list(equal_draws.state(scenario)), phases=phases)
+        plan = replace(planning.exact(plan), draws=equal_draws.states(plan), phases=phases)
     where = place(plan, stop, release, machine)
     with folders.private() as folder:
         if where == "process":
