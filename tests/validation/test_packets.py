@@ -13,7 +13,8 @@ import pytest
 
 from conftest import Result
 from goodqueue import qdisc
-from goodqueue.engines.kernel import draws
+from goodqueue.engines.kernel import draws, planning
+from goodqueue.engines.kernel.lab import parts
 from goodqueue.errors import UserError
 from goodqueue.record import Scenario
 from goodqueue.scenario import resolve
@@ -169,15 +170,34 @@ class Asks:
 
 def test_linux_is_told_the_simulators_random_numbers(tmp_path: Path) -> None:
     """The first number of the generator (PCG XSL-RR 128/64) from this state is the simulator's first."""
-    high, low = draws.state(resolve({**ASKED, "seed": 7}))
+    high, low = draws.state(7, "qdisc", 0)
     state = (high << 64 | low) * 0x2360ED051FC65DA44385DF649FCCF645 % 2**128
     mixed, turn = (state >> 64) ^ state & 2**64 - 1, state >> 122
     first = (mixed >> turn | mixed << 64 - turn) & 2**64 - 1
     (tmp_path / "asks.py").write_text(ASKS, encoding="utf-8")
     assert (first >> 11) / 2**53 == qdisc.make(f"{tmp_path}/asks.py:Asks", seed=7).probe()["first"]
-    wire = {"name": "air", "kind": "wire", "jitter": "1ms"}
-    quiet = {"name": "long", "kind": "wire", "delay": "1ms"}
-    assert draws.part(resolve({**ASKED, "hop": [quiet, wire]})) == "hop air", "the first that draws"
+
+
+def test_each_part_of_a_path_has_the_simulators_stream() -> None:
+    """The simulator numbers both bottlenecks, and then by direction the hosts' interfaces and the hops in their row."""
+    wire = {"name": "air", "kind": "wire", "jitter": "1ms", "after": "bottleneck"}
+    link = {"name": "uplink", "kind": "link", "rate": "5mbit", "qdisc": "codel", "direction": "up"}
+    box = {"name": "box", "role": "server", "rate": "50mbit", "qdisc": "fq", "tso": False}
+    asked = {**ASKED, "seed": 7, "hop": [link, wire], "host": [box]}
+    asked["traffic"] = [{**one, "server": "box"} for one in asked["traffic"]]
+    plan = planning.plan(resolve(asked), "7.3")
+    streams = [("qdisc", 0), ("qdisc", 1), ("qdisc", 2), ("hop air", 0), ("qdisc", 4)]
+    assert draws.states(plan) == [list(draws.state(7, *stream)) for stream in streams]
+    assert parts.of_card(plan, 0) == 2
+
+
+def test_bbr_draws_the_simulators_phase() -> None:
+    """The dice begin with the first number of the flow's stream, and have drawn once."""
+    (high, low), modulus = draws.state(7, "cc of down/0", 0), 2**31 - 1
+    state = (high << 64 | low) * 0x2360ED051FC65DA44385DF649FCCF645 % 2**128
+    mixed, turn = (state >> 64) ^ state & 2**64 - 1, state >> 122
+    first = (mixed >> turn | mixed << 64 - turn) % 2**32
+    assert draws.phases(7, ["down/0"]) == [(first % (modulus - 1) + 1) * 48271 % modulus]
 
 
 @pytest.mark.parametrize("release", ["6.1", "7.3"])

@@ -135,7 +135,7 @@ pub(crate) struct Echo {
     kind: EchoKind,
     /// The flags that every ACK carries now.
     flags: Flags,
-    /// The last packet was marked.
+    /// The last packet was marked; with classic ECN: a packet was ECN-capable (Linux `TCP_ECN_SEEN`).
     ce: bool,
     /// CE packets that no ACK has reported.
     untold: u8,
@@ -223,7 +223,11 @@ impl Echo {
     pub(crate) fn concerns(&self, segment: &Segment) -> bool {
         match self.kind {
             EchoKind::Off => false,
-            EchoKind::Classic => segment.ecn == Ecn::Ce || segment.flags.contains(Flags::CWR),
+            EchoKind::Classic => {
+                segment.ecn == Ecn::Ce
+                    || (segment.ecn == Ecn::NotEct) == self.ce
+                    || segment.flags.contains(Flags::CWR)
+            }
             EchoKind::Dctcp => (segment.ecn == Ecn::Ce) != self.ce || segment.flags.contains(Flags::CWR),
             EchoKind::Accurate | EchoKind::AccurateBytes => segment.ecn == Ecn::Ce || self.ce,
         }
@@ -260,9 +264,11 @@ impl Echo {
     }
 
     /// Takes a segment's bits (RFC 3168, 6.1.3): CE starts the echo, CWR stops it. If both come together, the mark is
-    /// newer.
+    /// newer. On Linux data without ECT behind data with it is probably sent again, and its sender's window small.
     fn on_classic(&mut self, segment: &Segment) -> Urgency {
-        let mut urgency = Urgency::NONE;
+        let is_capable = segment.ecn != Ecn::NotEct;
+        let mut urgency = Urgency { now: false, quick: self.ce && !is_capable && segment.payload_len > 0 };
+        self.ce |= is_capable;
         if segment.flags.contains(Flags::CWR) {
             self.flags = Flags::NONE;
             urgency.now = true;

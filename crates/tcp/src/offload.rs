@@ -188,14 +188,19 @@ impl Next {
 /// window, so that two packets are under way.
 #[inline]
 pub(crate) fn packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
+    resent_packet(pace, window, mss, min_rtt).min((window.cwnd / 2).max(1))
+}
+
+/// Returns the same for a packet that is sent again: it may have as many segments as the window has room for.
+#[inline]
+pub(crate) fn resent_packet(pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> u32 {
     let near = near_bytes(window, min_rtt);
     let fewest = u32::from(window.min_packet);
-    let segments = match window.packet {
+    match window.packet {
         0 if sends(fewest + 1, pace, near, mss) => long_packet(pace, near, mss),
         0 => fewest,
         own => own.into(),
-    };
-    segments.min((window.cwnd / 2).max(1))
+    }
 }
 
 /// Returns whether a packet has more segments than `room`. The result is that of [`packet`] without its divisions,

@@ -18,8 +18,11 @@ const UNPACED: u64 = 10;
 pub(crate) struct Pacer {
     /// When the next packet may leave: Linux's earliest departure time.
     release: Instant,
-    /// How late the present packet left. Up to half of its transmission time is made good.
+    /// When the present packet could leave, and how late that was. Up to half of its transmission time is made good.
+    begun: Instant,
     late: Duration,
+    /// The payload bytes of the present packet so far.
+    bytes: u32,
     /// When a packet that waits for the release may leave, or [`Instant::MAX`] if none waits.
     deadline: Instant,
     /// The departure time of the present packet, if the queue of the host waits for it.
@@ -28,7 +31,14 @@ pub(crate) struct Pacer {
 
 impl Default for Pacer {
     fn default() -> Self {
-        Self { release: Instant::ZERO, late: Duration::ZERO, deadline: Instant::MAX, departure: None }
+        Self {
+            release: Instant::ZERO,
+            begun: Instant::ZERO,
+            late: Duration::ZERO,
+            bytes: 0,
+            deadline: Instant::MAX,
+            departure: None,
+        }
     }
 }
 
@@ -43,11 +53,12 @@ impl Pacer {
         self.departure
     }
 
-    /// Begins a packet at `now` if the queue of the host does the waiting.
+    /// Begins a packet at `now`.
     pub(crate) fn begin_packet(&mut self, now: Instant) {
+        self.late = now.since(self.release);
+        self.release = self.release.max(now);
+        (self.begun, self.bytes) = (self.release, 0);
         if let Some(departure) = &mut self.departure {
-            self.late = now.since(self.release);
-            self.release = self.release.max(now);
             *departure = self.release;
         }
     }
@@ -72,18 +83,14 @@ impl Pacer {
         now >= self.release
     }
 
-    /// Takes note that a segment of `len` payload bytes leaves, the connection's `count`th.
-    pub(crate) fn on_sent(&mut self, now: Instant, len: u16, count: u64, rate: Option<Rate>) {
-        if self.departure.is_none() && now >= self.release {
-            // The first segment of its packet.
-            self.late = now.since(self.release);
-            self.release = now;
+    /// Takes note that a segment of `len` payload bytes leaves in the present packet, the connection's `count`th. Linux
+    /// makes up for a packet as a whole, in whole nanoseconds (`tcp_update_skb_after_send`).
+    pub(crate) fn on_sent(&mut self, len: u16, count: u64, rate: Option<Rate>) {
+        self.bytes += u32::from(len);
+        if let Some(rate) = rate.filter(|_| count >= UNPACED) {
+            let time = rate.transmission_time(self.bytes);
+            self.release = self.begun + (time - (time / 2).min(self.late));
         }
-        let Some(rate) = rate.filter(|_| count >= UNPACED) else { return };
-        let time = rate.transmission_time(len.into());
-        let made_good = (time / 2).min(self.late);
-        self.late = self.late - made_good;
-        self.release += time - made_good;
     }
 
     pub(crate) fn on_timeout(&mut self, now: Instant) {
@@ -112,8 +119,8 @@ impl Pace {
             return Some(Self { product: rate.as_bps(), eighths: 1 });
         }
         let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
-        let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths / 10;
-        Some(Self { product: bits.saturating_mul(8_000_000), eighths: (srtt?.as_nanos() / EIGHTH_NS).max(1) })
+        let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths;
+        Some(Self { product: bits.saturating_mul(800_000), eighths: (srtt?.as_nanos() / EIGHTH_NS).max(1) })
     }
 
     /// Returns whether the rate is less than `bps` bits per second.
@@ -122,9 +129,9 @@ impl Pace {
         self.product < bps.saturating_mul(self.eighths)
     }
 
-    /// Returns the rate, or `None` if it is less than one bit per second.
+    /// Returns the rate in whole bytes per second, as Linux has it, or `None` if it is less than one.
     pub(crate) fn rate(self) -> Option<Rate> {
-        Rate::from_bps(self.product / self.eighths)
+        Rate::from_bps(self.product / self.eighths & !7)
     }
 }
 
@@ -144,8 +151,9 @@ mod tests {
         let rate = Rate::from_bps(10_000_000);
         let mut pacer = Pacer::default();
         assert!(pacer.may_send(at(0)));
-        pacer.on_sent(at(0), 1250, 10, rate);
-        pacer.on_sent(at(0), 1250, 11, rate);
+        pacer.begin_packet(at(0));
+        pacer.on_sent(1250, 10, rate);
+        pacer.on_sent(1250, 11, rate);
         assert!(!pacer.may_send(at(1999)));
         assert_eq!((pacer.release(), pacer.deadline()), (at(2000), at(2000)));
         assert!(pacer.may_send(at(2000)) && pacer.deadline() == Instant::MAX);
@@ -157,7 +165,8 @@ mod tests {
         let rate = Rate::from_bps(10_000_000);
         for (late_us, next_us) in [(300, 1000), (500, 1000), (9000, 9500)] {
             let mut pacer = Pacer::default();
-            pacer.on_sent(at(late_us), 1250, 10, rate);
+            pacer.begin_packet(at(late_us));
+            pacer.on_sent(1250, 10, rate);
             assert_eq!(pacer.release(), at(next_us));
         }
     }
@@ -171,7 +180,7 @@ mod tests {
         let mut send = |now: u64, segments: u64| {
             assert!(pacer.may_send(at(now)) && pacer.deadline() == Instant::MAX);
             pacer.begin_packet(at(now));
-            (0..segments).for_each(|_| pacer.on_sent(at(now), 1250, 20, rate));
+            (0..segments).for_each(|_| pacer.on_sent(1250, 20, rate));
             pacer.departure().unwrap_or(Instant::MAX)
         };
         // The first leaves 0.1 ms after it could, which is made good.
@@ -186,7 +195,8 @@ mod tests {
         let mut pacer = Pacer::default();
         for count in 1..=9 {
             assert!(pacer.may_send(at(0)));
-            pacer.on_sent(at(0), 1250, count, rate);
+            pacer.begin_packet(at(0));
+            pacer.on_sent(1250, count, rate);
         }
         assert_eq!(pacer.release(), at(0));
     }
@@ -203,12 +213,12 @@ mod tests {
         assert!(Pace::of(&window(20), 10, None, 1000).is_none());
     }
 
-    /// 64 000 bits in 3 µs are 21 333 333 333.3 bit/s.
+    /// 64 000 bits in 3 µs are 21 333 333 333.3 bit/s, or 2 666 666 666 whole bytes per second.
     #[test]
     fn a_rate_is_below_the_next_whole_number_and_not_below_itself() {
         let pace = Pace { product: 64_000_000_000, eighths: 3 };
         let bps = pace.rate().map_or(0, Rate::as_bps);
-        assert_eq!(bps, 21_333_333_333);
-        assert!(pace.is_below(bps + 1) && !pace.is_below(bps));
+        assert_eq!(bps, 21_333_333_328);
+        assert!(pace.is_below(bps + 8) && !pace.is_below(bps));
     }
 }

@@ -308,6 +308,14 @@ impl Scoreboard {
     }
 
     /// Returns whether the segment before `number` left again at the same time.
+    /// Returns whether the next lost segment goes into one packet with the one that was sent again at `now`.
+    pub(crate) fn goes_on_resent(&self, now: Instant) -> bool {
+        let number = self.next_lost;
+        number < self.tail
+            && self.is_with_last_resent(number, now)
+            && self.at(number).flags & (LOST | RESENT | FIRST) == LOST
+    }
+
     fn is_with_last_resent(&self, number: u64, now: Instant) -> bool {
         number > self.head && self.at(number - 1).has(RESENT) && self.at(number - 1).sent_at == now
     }

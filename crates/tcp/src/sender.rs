@@ -95,6 +95,8 @@ pub(crate) struct Sender {
     /// Bytes in the socket that were not sent.
     unsent: u32,
     mss: u16,
+    /// Payload bytes of a full segment without AccECN's option (Linux `mss_cache`). The pacing rate follows from it.
+    plain_mss: u16,
     offload: Offload,
     /// What the application has written, and what the peer has not acknowledged of it.
     queue: Box<WriteQueue>,
@@ -146,6 +148,7 @@ impl Sender {
             queue: Box::new(WriteQueue::new(config, first)),
             brakes: Brakes::new(config),
             mss: config.mss.max(1),
+            plain_mss: config.mss.max(1),
             peer_window: 0,
             peer_shift: 0,
             window_seq: SeqNumber(0),
@@ -294,7 +297,7 @@ impl Sender {
 
     #[inline]
     fn pace(&self) -> Option<Pace> {
-        Pace::of(&self.window, self.out_of_pace(), self.rtt.srtt_in_eighths(), self.mss)
+        Pace::of(&self.window, self.out_of_pace(), self.rtt.srtt_in_eighths(), self.plain_mss)
     }
 
     pub(crate) fn pacing_rate(&self) -> Option<Rate> {

@@ -101,6 +101,11 @@ impl SmallQueue {
         !self.of_host.offload
     }
 
+    /// Returns whether TCP makes packets of single segments then. The older releases are left as they were measured.
+    pub(crate) fn makes_single(&self) -> bool {
+        self.splits() && self.rule.is_modern()
+    }
+
     /// Returns whether a packet of `segments` segments of `mss` bytes may leave. If not, the connection is throttled.
     /// `out` segments are out. `resends` is whether the packet was sent before.
     pub(crate) fn may_send(

@@ -106,6 +106,8 @@ pub(crate) struct WriteQueue {
     unsent_limit: u32,
     /// Bytes of memory of a packet beside its payload.
     overhead: u32,
+    /// The most bytes of a packet that has more than one segment.
+    most_packet: u32,
     /// Bytes of memory of a congestion window per segment.
     per_segment: u32,
     /// Bytes that the application has still to write.
@@ -134,6 +136,7 @@ impl WriteQueue {
             most: most.into(),
             unsent_limit: config.unsent_limit,
             overhead: config.stack.era().sending.packet_memory,
+            most_packet: MOST_BYTES,
             per_segment: windows * segment,
             beyond: 0,
             closes: false,
@@ -142,6 +145,11 @@ impl WriteQueue {
             tries_again: false,
             pushed: first,
         }
+    }
+
+    /// Lets each packet have a single segment.
+    pub(crate) const fn split(&mut self) {
+        self.most_packet = 0;
     }
 
     /// Takes note that the application has `bytes` more to write.
@@ -255,7 +263,7 @@ impl WriteQueue {
         let mut call = self.call.take().unwrap_or(Call {
             left: self.beyond.min(MOST_HANDED),
             taken: false,
-            goal: packet_goal(widest, held.mss),
+            goal: packet_goal(widest, held.mss, self.most_packet),
         });
         let tail = if held.unsent > 0 { self.tail(head).bytes } else { u32::MAX };
         let room = call.goal.saturating_sub(tail);
@@ -320,10 +328,10 @@ impl WriteQueue {
     }
 }
 
-/// Returns the most bytes of a packet that waits: 64 KiB or half of the peer's window, in full segments.
-fn packet_goal(widest: u32, mss: u32) -> u32 {
+/// Returns the most bytes of a packet that waits: `most` or half of the peer's window, in full segments.
+fn packet_goal(widest: u32, mss: u32, most: u32) -> u32 {
     let half = if widest > 536 { widest / 2 } else { widest };
-    (half.min(MOST_BYTES) / mss).max(1) * mss
+    (half.min(most) / mss).max(1) * mss
 }
 
 #[cfg(test)]
@@ -451,7 +459,7 @@ mod tests {
     /// 65 535 bytes less 320 for headers are 45.03 segments of 1448. Half of a window of 65 160 bytes is 22.5 segments.
     #[test]
     fn a_packet_has_64_kib_or_half_the_peers_window() {
-        let segments = |widest, mss| packet_goal(widest, mss) / mss;
+        let segments = |widest, mss| packet_goal(widest, mss, MOST_BYTES) / mss;
         assert_eq!([segments(1 << 20, 1019), segments(1 << 20, 1448)], [63, 45]);
         assert_eq!([segments(65_160, 1448), segments(1000, 1448)], [22, 1]);
     }

@@ -53,8 +53,9 @@ const PACING_SHIFT: Key<u64> = Key::derived("pacing_shift", "10, and 7 for users
     .source("Linux `sk_pacing_shift`; mac80211 since 4.16");
 const TSO: Key<bool> = Key::with_default("tso", "true")
     .help(
-        "whether the segments of a packet count in small queues as one piece of memory, until the last of them has \
-         left (segmentation offload). Without it, packets of `linux-3.x` take more memory",
+        "whether TCP hands down packets of several segments, each one piece of memory in small queues until its last \
+         segment has left (segmentation offload). Without it all segments are single, and those of `linux-3.x` take \
+         more memory",
     );
 
 #[cfg(feature = "complete")]

@@ -37,6 +37,13 @@ pub(crate) struct Illinois {
     samples: u64,
     base_rtt: Duration,
     max_rtt: Duration,
+    /// SND.UNA after the last ACK.
+    una: SeqNumber,
+    mss: u32,
+    /// Segments that the last ACK acknowledged, those included that SACKs had delivered before.
+    acked: u32,
+    /// A timeout came: a round trip begins.
+    restarts: bool,
 }
 
 impl CongestionControl for Illinois {
@@ -57,11 +64,20 @@ impl CongestionControl for Illinois {
             samples: 0,
             base_rtt: Duration::MAX,
             max_rtt: Duration::ZERO,
+            una: config.initial_sequence + 1,
+            mss: config.mss.max(1).into(),
+            acked: 0,
+            restarts: false,
         }
     }
 
     #[inline]
     fn on_delivered(&mut self, ack: &Ack, _window: &mut Window) {
+        self.acked = ack.una.since(self.una).div_ceil(self.mss);
+        self.una = ack.una;
+        if core::mem::take(&mut self.restarts) {
+            self.begin_round(ack.nxt);
+        }
         let Some(rtt) = ack.rtt else { return };
         self.base_rtt = self.base_rtt.min(rtt);
         self.max_rtt = self.max_rtt.max(rtt);
@@ -82,8 +98,8 @@ impl CongestionControl for Illinois {
             window.slow_start(ack.counted);
             return;
         }
-        // Equation 1: alpha segments per round trip.
-        window.counted += ack.counted;
+        // Equation 1: alpha segments per round trip. The ACK that ends a recovery counts with all that it acknowledges.
+        window.counted += self.acked;
         let growth = u64::from(window.counted) * self.alpha / ALPHA_ONE;
         if growth >= u64::from(window.cwnd) {
             window.cwnd += (growth / u64::from(window.cwnd)) as u32;
@@ -101,7 +117,7 @@ impl CongestionControl for Illinois {
         if state == CongestionState::Loss {
             (self.alpha, self.beta) = (ALPHA_ONE, BETA_MAX);
             (self.was_above, self.low_rounds) = (false, 0);
-            (self.sum, self.samples) = (Duration::ZERO, 0);
+            self.restarts = true;
         }
     }
 
@@ -209,19 +225,23 @@ mod tests {
     fn the_window_follows_alpha_and_beta() {
         let mut i = illinois();
         (i.base_rtt, i.max_rtt) = (Duration::from_millis(100), Duration::from_millis(200));
-        let ack = |una, segments, rtt: u64| {
-            let (una, nxt) = (SeqNumber(una), SeqNumber(una + 1000));
-            Ack { una, nxt, rtt: Some(Duration::from_millis(rtt)), ..Ack::of(Instant::ZERO, segments) }
+        let ack = |una, rtt: u64| {
+            let (una, nxt) = (SeqNumber(una), SeqNumber(1_000_000));
+            Ack { una, nxt, rtt: Some(Duration::from_millis(rtt)), ..Ack::of(Instant::ZERO, 1) }
         };
         let mut w = Window { cwnd: 100, ssthresh: 2, ..Window::new(&Config::default()) };
-        i.on_delivered(&ack(1, 0, 100), &mut w);
-        i.on_ack(&ack(1, 0, 100), &mut w);
-        for _ in 0..100 {
-            i.on_ack(&ack(1, 1, 100), &mut w);
-        }
+        let mut take = |i: &mut Illinois, una| {
+            i.on_delivered(&ack(una, 100), &mut w);
+            i.on_ack(&ack(una, 100), &mut w);
+            w.cwnd
+        };
+        take(&mut i, 1);
+        let cwnd = (1..=100).map(|nth| take(&mut i, 1 + 1448 * nth)).last();
         // Each tenth ACK adds one segment. As the window grows, one ACK more is needed: 10, 21, 32, 43, 54, 65, 76, 87,
         // 98.
-        assert_eq!(w.cwnd, 109);
+        assert_eq!(cwnd, Some(109));
+        // Two ACKs counted since then. One that ends a recovery acknowledges 20 segments, which are two of growth.
+        assert_eq!(take(&mut i, 1 + 1448 * 120), 111);
         let at =
             |i: &mut Illinois, cwnd| i.ssthresh(&Congestion { now: Instant::ZERO, cwnd, cause: Cause::Loss });
         assert_eq!(at(&mut i, 80), 70);

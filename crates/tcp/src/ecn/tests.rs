@@ -179,3 +179,20 @@ fn the_ack_of_the_syn_ack_tells_a_server_how_that_came() {
     assert_eq!(Feedback::new(Accurate, Some(Flags::ACK)).mode(), Off);
     assert!(Feedback::new(Classic, Some(Flags::ACK)).confirms());
 }
+
+/// Linux takes data without ECT behind data with it for data sent again, whose sender may have a small window. Guards
+/// against an ACK of it that waits, and against hurry about a connection whose path clears ECT.
+#[test]
+fn data_that_was_sent_again_hurries_the_next_acks() {
+    let echo = || Echo::new(Classic, EcnUse::Classic, Ecn::NotEct, false);
+    let quick = |marks: &[Ecn]| {
+        let mut echo = echo();
+        let taken = marks.iter().map(|&ecn| {
+            let segment = data(ecn);
+            echo.concerns(&segment) && echo.on_data(&segment, SeqNumber(1), false).quick
+        });
+        taken.collect::<Vec<_>>()
+    };
+    assert_eq!(quick(&[Ecn::Ect0, Ecn::NotEct, Ecn::Ect0, Ecn::NotEct]), [false, true, false, true]);
+    assert_eq!(quick(&[Ecn::NotEct, Ecn::NotEct]), [false, false]);
+}

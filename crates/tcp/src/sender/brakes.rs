@@ -16,6 +16,8 @@ pub(super) struct Brakes {
     small_queue: Option<SmallQueue>,
     /// The sender paces itself unless a queue of its host does.
     paces_itself: bool,
+    /// Each segment is a packet of its own.
+    is_single: bool,
     /// The pacer before the last segment, which a host with small queues may refuse.
     before: Option<Pacer>,
     /// Segments out after the last ACK, from which the rate follows until the next (`tcp_update_pacing_rate`).
@@ -53,8 +55,19 @@ impl Sender {
     /// Limits what the sender may have in the queues of its host.
     pub(crate) fn limit_queue(&mut self, of_host: SmallQueues) {
         let rule = self.era().sending.small_queue;
-        self.brakes.get_or_insert_with(Box::default).small_queue =
-            Some(SmallQueue::new(rule, self.era().sending.packet_memory, of_host));
+        let queue = SmallQueue::new(rule, self.era().sending.packet_memory, of_host);
+        let brakes = self.brakes.get_or_insert_with(Box::default);
+        brakes.is_single = queue.makes_single();
+        brakes.small_queue = Some(queue);
+        if brakes.is_single {
+            self.queue.split();
+        }
+    }
+
+    /// Returns whether each segment is a packet of its own, as an interface with `gso_max_segs 1` wants it.
+    #[inline]
+    pub(super) fn sends_singly(&self) -> bool {
+        self.brakes.as_ref().is_some_and(|brakes| brakes.is_single)
     }
 
     /// Leaves the wait for a packet's departure time to the queue of the host if it `paces`, or takes the wait back.
@@ -83,7 +96,8 @@ impl Sender {
         if brakes.small_queue.is_some() {
             brakes.before = Some(pacer.clone());
         }
-        if !is_amid || is_split {
+        let goes_on = || pacer.departure().is_some_and(|departure| self.board.goes_on_resent(departure));
+        if is_split || !is_amid && !goes_on() {
             pacer.begin_packet(now);
         }
         pacer.departure().unwrap_or(now)
@@ -128,7 +142,7 @@ impl Sender {
             return true;
         }
         let has_lost = self.board.has_lost();
-        if !has_lost && !self.has_new() {
+        if !has_lost && !self.has_new() || has_lost && self.board.goes_on_resent(now) {
             return true;
         }
         let Some(brakes) = &mut self.brakes else { return true };
@@ -150,12 +164,12 @@ impl Sender {
 
     /// Tells the brakes of a segment of `len` bytes that leaves.
     #[cold]
-    pub(super) fn brake(&mut self, now: Instant, len: u16) {
+    pub(super) fn brake(&mut self, len: u16) {
         let is_first = !self.offload.is_amid_packet();
         let rate = if self.is_paced() { self.pacing_rate() } else { None };
         let Some(brakes) = &mut self.brakes else { return };
         if let Some(pacer) = &mut brakes.pacer {
-            pacer.on_sent(now, len, self.segments_sent, rate);
+            pacer.on_sent(len, self.segments_sent, rate);
         }
         if let Some(queue) = brakes.small_queue.as_mut().filter(|_| len > 0) {
             queue.on_sent(len, is_first);

@@ -48,6 +48,7 @@ impl Sender {
     #[cold]
     pub(super) fn fit_segments(&mut self) {
         self.mss = self.board.mss().min(self.peer_window) as u16;
+        self.plain_mss = self.mss + if self.bytes.is_some() { Segment::ACCECN_LEN } else { 0 };
     }
 
     /// Returns whether nothing moves: data waits for the peer's window, and no ACK can come.
@@ -128,7 +129,7 @@ impl Sender {
         }
         self.stats.tlp_probes += 1;
         self.recovery.tail.begin(self.board.nxt(), resent);
-        self.timer.set(Wait::Rto, now, self.rtt.timeout());
+        self.timer.set(Wait::Rto, now, self.rtt.timeout() + self.pacing_delay(now));
         Some((chunk, Flags::NONE, !resent && chunk.len > 0))
     }
 }

@@ -32,7 +32,7 @@ impl Sender {
         if self.board.packets_out() == 0 {
             self.timer.stop();
         } else if let Some(timeout) = self.probe_timeout() {
-            self.timer.set(Wait::Probe, now, timeout.min(self.rtt.timeout()));
+            self.timer.set(Wait::Probe, now, timeout.min(self.rtt.timeout()) + self.pacing_delay(now));
         } else {
             self.arm_rto(now);
         }
@@ -42,7 +42,8 @@ impl Sender {
     #[inline]
     pub(super) fn arm_after_send(&mut self, now: Instant) {
         if let Some(timeout) = self.probe_timeout() {
-            self.timer.set_probe(now, timeout, &self.rtt, self.board.head_sent_at().unwrap_or(now));
+            let (first, delay) = (self.board.head_sent_at().unwrap_or(now), self.pacing_delay(now));
+            self.timer.set_probe(now, timeout, &self.rtt, first, delay);
         } else if self.timer.wait() == Wait::Probe || self.waits_for_early_retransmit() {
             self.arm_rto(now);
         }
@@ -55,7 +56,23 @@ impl Sender {
 
     /// Sets the retransmission timer, as [`Timer::set_rto`](super::timer::Timer::set_rto) says.
     pub(super) fn arm_rto(&mut self, now: Instant) {
-        self.timer.set_rto(now, &self.rtt, || self.board.head_sent_at());
+        self.timer.set_rto(now, &self.rtt, self.pacing_delay(now), || self.board.head_sent_at());
+    }
+
+    /// Returns how much later a timer fires because pacing holds the next packet back: whole ticks (Linux
+    /// `tcp_pacing_delay`).
+    #[inline]
+    pub(super) fn pacing_delay(&self, now: Instant) -> Duration {
+        if self.brakes.is_some() { self.held_by_pacing(now) } else { Duration::ZERO }
+    }
+
+    #[cold]
+    fn held_by_pacing(&self, now: Instant) -> Duration {
+        let tick = self.era().timers.jiffy;
+        if !self.era().sending.departure_times || tick == Duration::ZERO {
+            return Duration::ZERO;
+        }
+        tick * (self.release().since(now).as_nanos() / tick.as_nanos())
     }
 
     /// Sets the timer because, until `until`, segments may only be late.
@@ -73,7 +90,7 @@ impl Sender {
     /// Sets the timer because the first segment was sent again: the retransmission gets its full time.
     pub(super) fn arm_after_resend(&mut self, now: Instant) {
         if self.timer.wait() != Wait::Late {
-            self.timer.set(Wait::Rto, now, self.rtt.timeout());
+            self.timer.set(Wait::Rto, now, self.rtt.timeout() + self.pacing_delay(now));
         }
     }
 

@@ -99,13 +99,14 @@ impl Timer {
         now >= self.deadline
     }
 
-    /// Sets the retransmission timer to `rtt`'s RTO from now. If it replaces a probe or a wait for late segments, the
+    /// Sets the retransmission timer to `rtt`'s RTO and the `delay` of pacing from now. If it replaces a probe or a wait for late segments, the
     /// time counts from when the first segment was last sent.
     #[inline]
     pub(super) fn set_rto(
         &mut self,
         now: Instant,
         rtt: &RttEstimator,
+        delay: Duration,
         head_sent_at: impl FnOnce() -> Option<Instant>,
     ) {
         let timeout = match self.wait {
@@ -114,10 +115,10 @@ impl Timer {
             }
             Wait::Rto | Wait::Window => rtt.timeout(),
         };
-        self.set(Wait::Rto, now, timeout);
+        self.set(Wait::Rto, now, timeout + delay);
     }
 
-    /// Sets the timer to a probe `timeout` from now, because a segment was sent. If RTO of the first segment, which
+    /// Sets the timer to a probe `timeout` and the `delay` of pacing from now, because a segment was sent. If RTO of the first segment, which
     /// left at `head_sent_at`, comes before the probe, the timer fires then.
     #[inline]
     pub(super) fn set_probe(
@@ -126,13 +127,14 @@ impl Timer {
         timeout: Duration,
         rtt: &RttEstimator,
         head_sent_at: Instant,
+        delay: Duration,
     ) {
         let mut timeout = timeout;
         if head_sent_at + rtt.timeout() < now + timeout {
             let left = left(now, head_sent_at, rtt.rto());
             timeout = if left > Duration::ZERO { timeout.min(left) } else { timeout };
         }
-        self.set(Wait::Probe, now, timeout);
+        self.set(Wait::Probe, now, timeout + delay);
         self.is_armed = true;
     }
 
@@ -211,12 +213,12 @@ mod tests {
         {
             let mut timer = Timer::new();
             timer.set(wait, at(100), ms(50));
-            timer.set_rto(at(100), &rtt(), || Some(at(50)));
+            timer.set_rto(at(100), &rtt(), Duration::ZERO, || Some(at(50)));
             assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Rto), "{wait:?}");
         }
         let mut timer = Timer::new();
         timer.set(Wait::Probe, at(100), ms(50));
-        timer.set_rto(at(1000), &rtt(), || Some(at(50)));
+        timer.set_rto(at(1000), &rtt(), Duration::ZERO, || Some(at(50)));
         assert_eq!(timer.deadline(), at(1000) + Duration::from_micros(1), "RTO was over at 350 ms");
     }
 
@@ -227,7 +229,7 @@ mod tests {
     fn a_probe_leaves_before_the_timeout() {
         for (head_sent_at, deadline) in [(400, 602), (250, 550), (100, 602), (50, 602)] {
             let mut timer = Timer::new();
-            timer.set_probe(at(400), ms(202), &rtt(), at(head_sent_at));
+            timer.set_probe(at(400), ms(202), &rtt(), at(head_sent_at), Duration::ZERO);
             assert_eq!((timer.deadline(), timer.wait()), (at(deadline), Wait::Probe), "{head_sent_at}");
         }
     }
@@ -237,11 +239,11 @@ mod tests {
     #[test]
     fn only_a_probe_for_a_segment_arms_the_timer() {
         let mut timer = Timer::new();
-        timer.set_probe(at(100), ms(202), &rtt(), at(100));
+        timer.set_probe(at(100), ms(202), &rtt(), at(100), Duration::ZERO);
         assert!(timer.is_armed());
-        timer.set_rto(at(100), &rtt(), || None);
+        timer.set_rto(at(100), &rtt(), Duration::ZERO, || None);
         assert!(!timer.is_armed());
-        timer.set_probe(at(100), ms(202), &rtt(), at(100));
+        timer.set_probe(at(100), ms(202), &rtt(), at(100), Duration::ZERO);
         timer.disarm();
         assert!(!timer.is_armed() && timer.is_running());
     }

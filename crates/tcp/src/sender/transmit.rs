@@ -109,10 +109,9 @@ impl Sender {
             App::Idle => false,
             App::Writes => true,
             App::Waits => {
-                self.unsent < self.offload.wake_unsent
-                    && (self.board.una() >= self.offload.wake
-                        || self.board.in_flight() < self.window.cwnd
-                        || self.board.sacked_out() > 0)
+                self.board.in_flight() < self.window.cwnd
+                    || (self.unsent < self.offload.wake_unsent
+                        && (self.board.una() >= self.offload.wake || self.board.sacked_out() > 0))
             }
         }
     }
@@ -137,6 +136,9 @@ impl Sender {
     #[cold]
     fn check_space(&mut self) -> bool {
         let grows = self.board.in_flight() < self.window.cwnd && self.expand_buffer();
+        if self.unsent >= self.offload.wake_unsent {
+            return false;
+        }
         if !grows && self.board.una() < self.offload.wake && self.board.sacked_out() == 0 {
             return false;
         }
@@ -226,13 +228,16 @@ impl Sender {
     /// Returns how many segments a packet has.
     #[inline]
     pub(super) fn packet(&self) -> u32 {
+        if self.sends_singly() {
+            return 1;
+        }
         offload::packet(self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Returns whether a packet has more segments than `room`.
     #[inline]
     fn packet_exceeds(&self, room: u32) -> bool {
-        offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
+        !self.sends_singly() && offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Returns whether new data waits for the next ACK, because its packet would be short for segmentation offload.
@@ -250,7 +255,7 @@ impl Sender {
     #[inline(never)]
     fn defers(&mut self, now: Instant, room: u32) -> bool {
         let Some(oldest) = self.board.head_sent_at() else { return false };
-        let mss = u32::from(self.mss);
+        let mss = u32::from(self.plain_mss);
         let next = Next {
             bytes: self.offload.head.bytes,
             is_last: !self.queue.has_behind(),
@@ -307,7 +312,7 @@ impl Sender {
         let leaves = if self.brakes.is_some() { self.leave(now) } else { now };
         let chunk = self.board.send(leaves, len, ends, !self.offload.is_amid_packet());
         self.after_send(now, len);
-        if !is_armed || self.board.packets_out() <= 2 {
+        if !is_armed || self.board.packets_out() <= 2 || self.brakes.is_some() {
             self.arm_after_send(now);
         }
         chunk
@@ -397,8 +402,13 @@ impl Sender {
         self.recovery.before_resend(self.board.nxt());
         let leaves = self.leave(now);
         let together = self.window.cwnd > self.board.in_flight() + 1;
+        let most = if self.sends_singly() {
+            1
+        } else {
+            offload::resent_packet(self.pace(), &self.window, self.mss, self.rtt.min())
+        };
         let Resend { mut chunk, is_first, is_again, ends_packet } =
-            self.board.resend(leaves, together, self.packet())?;
+            self.board.resend(leaves, together, most)?;
         chunk.ends |= Flags::PSH.when(ends_packet && self.era().sending.psh_on_tso_end);
         if is_first {
             self.arm_after_resend(now);
@@ -444,7 +454,7 @@ impl Sender {
         self.last_sent = now;
         self.segments_sent += 1;
         if self.brakes.is_some() {
-            self.brake(now, len);
+            self.brake(len);
         }
         self.recovery.on_sent();
         self.note_usage();

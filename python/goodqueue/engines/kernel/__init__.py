@@ -41,7 +41,7 @@ def run(
     With ``trace`` the laboratory's own captures are kept. They lack what Linux leaves to the network card: some
     checksums.
 
-    With ``draws`` Linux's disciplines draw the simulator's random numbers, and the links are as exact as the
+    With ``draws`` Linux's disciplines and BBR draw the simulator's random numbers, and the links are as exact as the
     simulator's. Only a process can do that.
 
     Raises UserError if Linux lacks something that the scenario needs, or if the run fails. Raises StoppedError once
@@ -51,7 +51,8 @@ def run(
 
     plan = planning.plan(scenario, release)
     if draws:
-        plan = replace(planning.exact(plan), draws=list(equal_draws.state(scenario)))
+        phases = equal_draws.phases(scenario["seed"], [flow.name for flow in plan.flows])
+        plan = replace(planning.exact(plan), draws=equal_draws.states(plan), phases=phases)
     where = place(plan, stop, release, machine)
     with folders.private() as folder:
         if where == "process":

@@ -212,7 +212,8 @@ CHANGES = (
         "include/net/sch_generic.h",
         "struct Qdisc_ops;\nstruct qdisc_walker;\n",
         "#ifdef NET_DRAWS\n#include <linux/random.h>\n#include <linux/prandom.h>\n\n"
-        "extern unsigned long long net_draws_low;\nu64 net_draw(void);\nvoid net_draw_bytes(void *to, size_t count);\n"
+        "extern unsigned long long net_draws_low;\nextern unsigned int net_draws_part;\n"
+        "u64 net_draw(void);\nvoid net_draw_bytes(void *to, size_t count);\n"
         "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
         "static inline u32 net_draw_below(u32 n)\n{\n\treturn (u64)(u32)net_draw() * n >> 32;\n}\n\n"
         "#define get_random_u16() (net_draws_low ? (u16)net_draw() : get_random_u16())\n"
@@ -231,15 +232,20 @@ CHANGES = (
         "#include <linux/moduleparam.h>\n#include <linux/rtnetlink.h>\n\n"
         "unsigned long long net_draws_high, net_draws_low;\n"
         "core_param(net_draws_high, net_draws_high, ullong, 0644);\n"
-        "core_param(net_draws_low, net_draws_low, ullong, 0644);\nu64 net_draw(void);\n"
+        "core_param(net_draws_low, net_draws_low, ullong, 0644);\n"
+        "unsigned int net_draws_part;\nstatic unsigned long long net_parts_high[16], net_parts_low[16];\n"
+        "module_param_array(net_parts_high, ullong, NULL, 0644);\n"
+        "module_param_array(net_parts_low, ullong, NULL, 0644);\nu64 net_draw(void);\n"
         "void net_draw_bytes(void *to, size_t count);\n"
         "u32 net_draw_hash(const struct sk_buff *skb, const void *key);\n\n"
         "u64 net_draw(void)\n{\n"
-        "\tunsigned __int128 state = (unsigned __int128)net_draws_high << 64 | net_draws_low;\n\n"
+        "\tbool own = net_parts_low[net_draws_part];\n"
+        "\tunsigned long long *high = own ? &net_parts_high[net_draws_part] : &net_draws_high;\n"
+        "\tunsigned long long *low = own ? &net_parts_low[net_draws_part] : &net_draws_low;\n"
+        "\tunsigned __int128 state = (unsigned __int128)*high << 64 | *low;\n\n"
         "\tif (rtnl_is_locked())\n\t\treturn 0;\n"
         "\tstate *= (unsigned __int128)0x2360ed051fc65da4ULL << 64 | 0x4385df649fccf645ULL;\n"
-        "\tnet_draws_high = state >> 64;\n\tnet_draws_low = state;\n"
-        "\treturn ror64(net_draws_high ^ net_draws_low, net_draws_high >> 58);\n}\n\n"
+        "\t*high = state >> 64;\n\t*low = state;\n\treturn ror64(*high ^ *low, *high >> 58);\n}\n\n"
         "void net_draw_bytes(void *to, size_t count)\n{\n\tu64 *key = to, drawn;\n\n"
         "\tif (count == 16 && rtnl_is_locked()) {\n\t\tkey[0] = 0;\n\t\tkey[1]++;\n\t\treturn;\n\t}\n"
         "\tfor (; count; count -= min_t(size_t, count, 8), to += 8) {\n\t\tdrawn = net_draw();\n"
@@ -253,6 +259,32 @@ CHANGES = (
         "static __always_inline void __flow_hash_secret_init(void)\n{\n"
         "\tif (net_draws_low)\n\t\tmemset(&hashrnd, 0, sizeof(hashrnd));\n\telse\n"
         "\t\tnet_get_random_once(&hashrnd, sizeof(hashrnd));\n",
+    ),
+    # In the simulator each part of a path has a generator of its own. Here a device's group is the number of its part,
+    # whose state somebody has written to /sys/module/flow_dissector/parameters/net_parts_high and net_parts_low. Group
+    # 0, and a part without a state, has the generator above.
+    Change(
+        "net/core/dev.c",
+        "static int dev_qdisc_enqueue(",
+        "extern unsigned int net_draws_part;\n\nstatic int dev_qdisc_enqueue(",
+    ),
+    Change(
+        "net/core/dev.c",
+        "\trc = q->enqueue(skb, q, to_free) & NET_XMIT_MASK;\n\tif (rc == NET_XMIT_SUCCESS)\n\t\ttrace_qdisc_enqueue(",
+        "\tnet_draws_part = txq->dev->group & 15;\n"
+        "\trc = q->enqueue(skb, q, to_free) & NET_XMIT_MASK;\n\tif (rc == NET_XMIT_SUCCESS)\n\t\ttrace_qdisc_enqueue(",
+    ),
+    Change(
+        "net/sched/sch_generic.c",
+        "\t*packets = 1;\n\tif (unlikely(!skb_queue_empty(&q->gso_skb))) {\n",
+        "\tif (txq->dev)\n\t\tnet_draws_part = txq->dev->group & 15;\n"
+        "\t*packets = 1;\n\tif (unlikely(!skb_queue_empty(&q->gso_skb))) {\n",
+    ),
+    Change(
+        "net/sched/sch_sfq.c",
+        "\tget_random_bytes(&nkey, sizeof(nkey));\n\trcu_read_lock();\n",
+        "\tnet_draws_part = qdisc_dev(sch)->group & 15;\n"
+        "\tget_random_bytes(&nkey, sizeof(nkey));\n\trcu_read_lock();\n",
     ),
     Change(
         "net/sched/cls_flow.c",
@@ -275,6 +307,43 @@ CHANGES = (
     # hosts in reality do not share memory. A segment that two pages share has two fragments, of which a packet in a
     # receiver's buffer has 17 at most.
     Change("include/net/sock.h", "return &current->task_frag;", "return &sk->sk_frag;"),
+    # The timer of ACKs that are held back has slack: Linux fires it early with another timer of the same kernel. One
+    # kernel has all hosts here, and in reality each host has its own: there the timer fires when the slack is over.
+    Change(
+        "net/ipv4/tcp_input.c",
+        "hrtimer_start_range_ns(&tp->compressed_ack_timer, ns_to_ktime(delay),\n",
+        "hrtimer_start_range_ns(&tp->compressed_ack_timer,\n"
+        "\t\t\t       ns_to_ktime(delay + READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_comp_sack_slack_ns)),\n"
+        "\t\t\t       0 *\n",
+    ),
+    # BBR draws the phase in which it begins to probe. A flow has dice of its own once somebody has written their states
+    # to /sys/module/tcp_bbr/parameters/states, by the flow's number: the low bits of its listening port. The dice are
+    # those of the simulator (Lehmer's generator with 48271).
+    Change(
+        "net/ipv4/tcp_bbr.c",
+        "static void bbr_reset_startup_mode(struct sock *sk)\n",
+        "static unsigned int bbr_states[64];\n"
+        "module_param_array_named(states, bbr_states, uint, NULL, 0644);\n\n"
+        "static u32 bbr_phase(struct sock *sk, u32 drawn)\n{\n"
+        "\tu16 near = inet_sk(sk)->inet_num, far = ntohs(inet_sk(sk)->inet_dport);\n"
+        "\tu16 flow = (near & 0x8000 ? near : far) & 0x7ff;\n\n"
+        "\tif (flow >= ARRAY_SIZE(bbr_states) || !bbr_states[flow])\n\t\treturn drawn;\n"
+        "\tbbr_states[flow] = (u64)bbr_states[flow] * 48271 % 0x7fffffff;\n"
+        "\treturn (u64)(bbr_states[flow] - 1) * bbr_cycle_rand / 0x7ffffffe;\n}\n\n"
+        "static void bbr_reset_startup_mode(struct sock *sk)\n",
+    ),
+    Change(
+        "net/ipv4/tcp_bbr.c",
+        "CYCLE_LEN - 1 - prandom_u32_max(bbr_cycle_rand);\n",
+        "CYCLE_LEN - 1 - bbr_phase(sk, prandom_u32_max(bbr_cycle_rand));\n",
+        until="6.12",
+    ),
+    Change(
+        "net/ipv4/tcp_bbr.c",
+        "CYCLE_LEN - 1 - get_random_u32_below(bbr_cycle_rand);\n",
+        "CYCLE_LEN - 1 - bbr_phase(sk, get_random_u32_below(bbr_cycle_rand));\n",
+        since="6.12",
+    ),
     # From 6.7 on netem has a generator of its own. Without `seed` its numbers are those of all others again.
     Change(
         "net/sched/sch_netem.c",
@@ -282,6 +351,21 @@ CHANGES = (
         "\tq->prng.seed = get_random_u64();\n\tprandom_seed_state(&q->prng.prng_state, q->prng.seed);\n"
         "\tif (net_draws_low)\n\t\tq->prng.prng_state.s1 = 0;\n",
         since="6.7",
+    ),
+    # netem adds a packet's transmission time in whole nanoseconds, and forgets the rest of each. The times of all
+    # packets add up to the exact one now, as those of the link before it do.
+    Change("net/sched/sch_netem.c", "struct netem_sched_data {\n", "struct netem_sched_data {\n\tu64 owed;\n"),
+    Change(
+        "net/sched/sch_netem.c",
+        "static u64 packet_time_ns(u64 len, const struct netem_sched_data *q)\n",
+        "static u64 packet_time_ns(u64 len, struct netem_sched_data *q)\n",
+    ),
+    Change(
+        "net/sched/sch_netem.c",
+        "\treturn div64_u64(len * NSEC_PER_SEC, q->rate);\n",
+        "\tif (net_draws_low) {\n\t\tu64 exact = len * NSEC_PER_SEC + q->owed;\n\n"
+        "\t\tq->owed = exact % q->rate;\n\t\treturn exact / q->rate;\n\t}\n"
+        "\treturn div64_u64(len * NSEC_PER_SEC, q->rate);\n",
     ),
     # A link for comparisons packet by packet. htb lets packets out early by the time of one byte, and asks no empty
     # discipline for a packet. cbs asks, but computes in bytes. Without `locredit` cbs is a serial link now: each packet

@@ -1,9 +1,10 @@
 //! ACKs by hand, as in the sender's tests: segments of 1000 bytes, RTT 100 ms.
 
 use super::*;
-use crate::Segment;
 use crate::ecn::EcnMode;
 use crate::sender::tests::{MSS, WIDE, at, config, plain, sacked, sender, transmit};
+use crate::{Config, Segment, SmallQueues};
+use goodqueue_units::Duration;
 use std::{vec, vec::Vec};
 
 /// Returns the numbers of the segments that carry PSH, of those that may be sent now.
@@ -12,6 +13,16 @@ fn pushed(s: &mut Sender, ms: u64) -> Vec<u32> {
         .filter(|(_, flags, _)| flags.contains(Flags::PSH))
         .map(|(chunk, _, _)| (chunk.seq.0 - 1) / MSS)
         .collect()
+}
+
+/// An interface with `gso_max_segs 1` gets single segments, which say no PSH. Guards against pairs there.
+#[test]
+fn a_host_without_offload_sends_single_segments() {
+    for (offload, expected) in [(true, &[1, 3, 5, 7, 9][..]), (false, &[])] {
+        let mut s = sender(&config(10), 1000);
+        s.limit_queue(SmallQueues { pacing_shift: 0, offload });
+        assert_eq!(pushed(&mut s, 0), expected, "offload {offload}");
+    }
 }
 
 /// Guards against a packet that goes on with the next ACK: what leaves then is another one.
@@ -153,4 +164,48 @@ fn a_packet_ends_where_the_room_of_the_peer_does() {
     for segments in 3..40 {
         assert_eq!(send(segments * MSS + 500).1, segments + u32::from(segments % 19 > 0), "{segments}");
     }
+}
+
+/// Linux `tcp_xmit_retransmit_queue`: half a window does not limit what is sent again, and pacing counts a packet as a
+/// whole. Guards against two packets of one segment, and with pacing against a wait between them.
+#[test]
+fn two_segments_that_are_sent_again_leave_together() {
+    for pacing in [false, true] {
+        let mut s = sender(&Config { pacing, ..config(10) }, 1000);
+        transmit(&mut s, 0);
+        s.board.lose_all(at(300), false);
+        s.window.cwnd = 2;
+        let sent = core::iter::from_fn(|| s.poll_transmit(at(400)));
+        let pushed: Vec<bool> = sent.map(|(chunk, ..)| chunk.ends.contains(Flags::PSH)).collect();
+        assert_eq!(pushed, [false, true], "pacing {pacing}");
+    }
+}
+
+/// Two windows of 20 segments per 100 ms are 400 kB/s. The ninth and the tenth segment are 5 ms: one tick of 4 ms.
+#[test]
+fn timers_count_from_when_pacing_lets_the_next_packet_leave() {
+    let mut s = sender(&Config { pacing: true, ..config(20) }, 1000);
+    transmit(&mut s, 0);
+    assert_eq!(s.pacing_delay(at(0)), Duration::from_millis(4));
+    assert_eq!(s.pacing_delay(at(2)), Duration::ZERO);
+}
+
+/// Linux `tcp_check_space`: the buffer grows whenever the window has room, not only once the application may write.
+#[test]
+fn the_buffer_grows_while_too_much_waits_unsent() {
+    let mut s = sender(&config(10), 0);
+    s.write_unlimited();
+    transmit(&mut s, 0);
+    (s.window.cwnd, s.held_back, s.offload.wake_unsent) = (1000, true, 0);
+    assert!(s.poll_transmit(at(1)).is_none());
+    assert!(!s.queue.expand(1000), "it has grown before");
+}
+
+/// The pacing rate follows from Linux's `mss_cache`, which has no room for AccECN's option.
+#[test]
+fn accecn_does_not_slow_the_pace() {
+    let mut s = sender(&config(10), 1000);
+    let rate = s.pacing_rate();
+    s.use_bytes(crate::OptionUse::default());
+    assert_eq!((s.pacing_rate(), u32::from(s.mss)), (rate, MSS - 12));
 }

@@ -30,7 +30,7 @@ _RULE_PRIORITY = 32000
 """Of a rule without one: before the main table's."""
 
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_LINK, _IFLA_LINKINFO = 1, 3, 4, 5, 18
-_IFLA_NET_NS_FD, _IFLA_NUM_TX_QUEUES, _IFLA_NUM_RX_QUEUES, _IFLA_GSO_MAX_SEGS = 28, 31, 32, 40
+_IFLA_GROUP, _IFLA_NET_NS_FD, _IFLA_NUM_TX_QUEUES, _IFLA_NUM_RX_QUEUES, _IFLA_GSO_MAX_SEGS = 27, 28, 31, 32, 40
 _INFO_KIND, _INFO_DATA = 1, 2
 _VETH_PEER = 1
 _MACVLAN_MODE = 1
@@ -56,6 +56,11 @@ def set_up(index: int, mtu: int | None = None) -> None:
 def forbid_segments(index: int) -> None:
     """Let an interface take packets of a single segment only."""
     _request(_NEW_LINK, 0, _link(index) + _number(_IFLA_GSO_MAX_SEGS, 1))
+
+
+def set_group(index: int, number: int) -> None:
+    """Put an interface into a group."""
+    _request(_NEW_LINK, 0, _link(index) + _number(_IFLA_GROUP, number))
 
 
 def add_veth(near: tuple[str, str], far: tuple[str, str], far_namespace: int, queues: int) -> None:

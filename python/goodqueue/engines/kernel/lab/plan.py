@@ -184,9 +184,11 @@ class Plan:
     """By side, ``tcp_ecn`` and ``tcp_ecn_option`` where the scenario says them."""
     buffers: dict[str, str] = field(default_factory=dict)
     """``tcp_rmem`` and ``tcp_wmem`` where the scenario says them."""
-    draws: list[int] | None = None
-    """The state from which disciplines draw random numbers, in two halves, as the simulator has it. Without it they
-    draw Linux's own."""
+    draws: list[list[int]] | None = None
+    """By part of the path (`parts`), the state from which it draws random numbers, in two halves, as the simulator has
+    it. Without it disciplines draw Linux's own."""
+    phases: list[int] = field(default_factory=list)
+    """By flow, the state from which BBR draws its phases, as the simulator has it. Without it BBR draws Linux's own."""
 
     def link(self, direction: str, index: int | None) -> Shaper | None:
         """Return the link that packets of ``direction`` meet at hop ``index``, or None if that is a wire."""

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
-from . import commands, netlink, sysctls, tc
+from . import commands, netlink, parts, sysctls, tc
 from .addresses import GATEWAY, SIDES, everybody, of_host
 from .cards import Card, cards
-from .chain import Node, nodes
+from .chain import Does, Node, nodes
 from .clock import TICK_S, Clock
 from .libc import enter_network, new_network
 from .plan import Plan
@@ -102,6 +102,9 @@ def build(plan: Plan, heard: list[str], clock: Clock | None = None) -> dict[str,
     for node in row:
         with spaces[node.name].entered():
             steps = [(node.device(commands.TOWARDS[step.direction]), step) for step in node.steps]
+            for device, step in steps if plan.draws is not None else ():
+                if step.does in {Does.QUEUE, Does.WIRE}:
+                    netlink.set_group(netlink.index_of(device), parts.of_step(plan, step))
             heard += tc.batch([words for device, step in steps for words in commands.step(device, step, plan)])
     for card in cards(plan):
         _insert(card, spaces, plan, heard)
@@ -176,6 +179,8 @@ def _interface(
         _raise(spaces, interface, plan)
     bring_up(spaces, leaving, arriving.mac, plan)
     with spaces[out.space].entered():
+        if plan.draws is not None:
+            netlink.set_group(netlink.index_of(out.name), parts.of_card(plan, card.place))
         heard += tc.batch(commands.link(out.name, card.stack.link, ["root"]))
     with spaces[leaving.space].entered():
         heard += tc.batch([commands.transmission(leaving.name, card.stack.link.rate_bps, ["root"])])
