@@ -4,7 +4,6 @@ import math
 from statistics import fmean
 
 from goodqueue.record import Record
-from goodqueue.record.reading import statistic
 from goodqueue.studies.computing import TEXT, Computation, Options
 
 
@@ -15,15 +14,16 @@ def share_percent(record: Record, options: Options) -> float | None:
     return 100 * math.fsum(rate for name, rate in rates if name == options["name"]) / whole if whole else None
 
 
-def rtt_mean_ms(record: Record, options: Options) -> float | None:
-    """Return the mean RTT of the flows called ``name``, each flow counted alike."""
-    flows = [flow for flow in record["flows"] if flow["name"].rpartition("/")[0] == options["name"]]
-    means = [mean for flow in flows if (mean := statistic(flow.get("rtt_ms"), "mean")) is not None]
+def srtt_mean_ms(record: Record, options: Options) -> float | None:
+    """Return the mean of the smoothed RTTs of the flows called ``name``, as sampled, each flow counted alike."""
+    flows = [flow for flow in record["series"]["flows"] if flow["name"].rpartition("/")[0] == options["name"]]
+    samples = [[rtt for rtt in flow["tcp"]["rtt_ms"] if rtt is not None] for flow in flows]
+    means = [fmean(of_flow) for of_flow in samples if of_flow]
     return fmean(means) if means else None
 
 
 NUMBERS = {
     "share_percent": Computation({"name": TEXT}, share_percent, "of the goodput of all flows: those called `name`"),
-    "rtt_mean_ms": Computation({"name": TEXT}, rtt_mean_ms, "of the flows called `name`"),
+    "srtt_mean_ms": Computation({"name": TEXT}, srtt_mean_ms, "of the flows called `name`, as sampled"),
 }
 """The computations by name, as `compute` takes them."""

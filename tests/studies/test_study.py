@@ -636,6 +636,17 @@ def test_a_number_over_time_needs_series_before_any_run(mine: Path, compute: str
         planning.plan(study, selection.select(study, []))
 
 
+def test_cells_with_seeds_apart_have_no_seed_in_common(mine: Path) -> None:
+    for text, least in ((STUDY, 2), (STUDY.replace("seeds = 2\n", "seeds = 2\nseeds_apart = true\n"), 4)):
+        (mine / "study.toml").write_text(text, encoding="utf-8")
+        study = loading.load(mine)
+        planned = planning.plan(study, selection.select(study, []))
+        again = planning.plan(study, selection.select(study, []))
+        assert len({run["seed"] for run in planned.scenarios.values()}) >= least
+        assert planned.scenarios == again.scenarios
+        assert all(len(keys) == 2 for keys in planned.runs.values())
+
+
 def test_what_an_engine_cannot_run_is_refused_before_any_run(mine: Path) -> None:
     (mine / "study.toml").write_text(STUDY.replace('codel = "codel"', 'codel = "ared"'), encoding="utf-8")
     study = loading.load(mine)

@@ -23,6 +23,8 @@ pub(crate) struct Flow {
     pub(crate) kind: &'static Kind,
     /// The direction of its data.
     pub(crate) direction: Direction,
+    /// When a connection is opened. It is the start, unless the flow is one of several that open before they send.
+    pub(crate) opens: Instant,
     pub(crate) start: Instant,
     pub(crate) stop: Instant,
     /// Base round-trip time. If each connection has its own, the least of them.
@@ -72,8 +74,9 @@ impl Flow {
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for traffic in &scenario.traffic {
             let name = traffic.name.as_deref().unwrap_or(traffic.kind.name);
+            let number = names.entry(name).or_default();
+            let first = format!("{name}/{number}");
             for nth in 0..traffic.count {
-                let number = names.entry(name).or_default();
                 let name = format!("{name}/{number}");
                 let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
                 let config = || {
@@ -82,7 +85,7 @@ impl Flow {
                 };
                 let id = FlowId::at(flows.len());
                 sockets.bulk.push(Bulk::idle());
-                flows.push(Self::new(id, traffic, nth, name, config, streams, sockets));
+                flows.push(Self::new(id, traffic, nth, (name, &first), config, streams, sockets));
                 *number += 1;
             }
         }
@@ -98,20 +101,25 @@ impl Flow {
         streams.stream(&format!("think of {name}"), 0)
     }
 
-    /// Builds the `nth` flow of `traffic`, with the number `id`.
+    /// Builds the `nth` flow of `traffic`, with the number `id`, its name, and that of the `first` one.
     fn new(
         id: FlowId,
         traffic: &Traffic,
         nth: u64,
-        name: String,
+        (name, first): (String, &str),
         config: impl Fn() -> Config,
         streams: Streams,
         sockets: &mut Sockets,
     ) -> Self {
+        let opening = traffic.opening();
+        let drawn = if opening.is_some() { first } else { &name };
         let spread =
-            traffic.start_spread.0.as_secs_f64() * streams.stream(&format!("start of {name}"), 0).next_f64();
+            traffic.start_spread.0.as_secs_f64() * streams.stream(&format!("start of {drawn}"), 0).next_f64();
         let start =
             Instant::ZERO + traffic.start.0 + traffic.stagger.0 * nth + Duration::from_secs_f64(spread);
+        let before =
+            opening.map_or(Duration::ZERO, |opening| opening * (traffic.count - nth) / traffic.count);
+        let opens = Instant::ZERO + start.since(Instant::ZERO + before);
         let mut hashes = streams.stream(&format!("hash of {name}"), 0);
         let direction = traffic.direction;
         let source = match traffic.kind.make {
@@ -119,7 +127,7 @@ impl Flow {
                 let config = Config { unsent_limit: UNSENT, ..config() };
                 let cc = config.cc_line();
                 let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
-                sockets.bulk[id] = Bulk::new(ends, direction);
+                sockets.bulk[id] = Bulk::new(ends, direction, opens < start);
                 Source::Bulk(cc)
             }
             Make::App(program) => {
@@ -140,6 +148,7 @@ impl Flow {
             name,
             kind: traffic.kind,
             direction,
+            opens,
             start,
             stop: Instant::ZERO + traffic.stop.0,
             rtt: traffic.rtt_of(nth),

@@ -173,7 +173,7 @@ impl Simulation {
         links.iter().for_each(|link| link.plan_timer(Instant::ZERO, &mut agenda));
         row.iter().for_each(|row| row.plan(&mut agenda));
         for (id, flow) in flows.numbered() {
-            agenda.set(components.flow(id, Timer::Sender), flow.start);
+            agenda.set(components.flow(id, Timer::Sender), flow.opens);
         }
         if interval.is_some() {
             flows.iter_mut().for_each(Flow::log);

@@ -83,15 +83,18 @@ pub(crate) struct Bulk {
 }
 
 impl Bulk {
-    /// Builds a transfer in `direction` between `ends` that always has data to send once it is started.
-    pub(crate) fn new(mut ends: PerSide<Connection>, direction: Direction) -> Self {
-        ends[direction.sender()].write_unlimited();
+    /// Builds a transfer in `direction` between `ends` that always has data to send once it is started, or once it has
+    /// waited, if it `waits`.
+    pub(crate) fn new(mut ends: PerSide<Connection>, direction: Direction, waits: bool) -> Self {
+        if !waits {
+            ends[direction.sender()].write_unlimited();
+        }
         Self { ends, rtt: FlowDelays::new() }
     }
 
     /// Builds a connection that is never opened, for the place of a flow that is not a bulk transfer.
     pub(crate) fn idle() -> Self {
-        Self::new(PerSide::of(|_| Connection::server(Config::default())), Direction::Down)
+        Self::new(PerSide::of(|_| Connection::server(Config::default())), Direction::Down, false)
     }
 
     /// Returns the end that sends, of a transfer in `direction`.

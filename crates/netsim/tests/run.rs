@@ -178,6 +178,37 @@ fn changing_the_discipline_or_adding_a_flow_does_not_move_the_starts() {
     assert_eq!(alone.flows[0].start_s, joined.flows[0].start_s);
 }
 
+/// As the flows of one iperf3 client: nothing but handshakes before the start, which all have at one time.
+#[test]
+fn flows_that_open_first_send_together() {
+    let flow = json!({"kind": "bulk", "count": 4, "start": "6s", "start_spread": "1s", "opening": "500ms"});
+    let mut asked = scenario("pfifo", json!([flow]));
+    asked["warmup"] = json!("0s");
+    asked["series"] = json!({"interval": "10ms", "tcp": true});
+    let record = run(&asked);
+    let start = record.flows[0].start_s;
+    assert!(start > 6.0 && record.flows.iter().all(|flow| flow.start_s == start && flow.goodput_mbps > 0.5));
+    let series = &record.series.as_ref().unwrap().flows;
+    let first = |values: &[Option<f64>]| values.iter().position(Option::is_some).unwrap() as f64 / 100.0;
+    let rtts: Vec<f64> = series.iter().map(|flow| first(&flow.tcp.as_ref().unwrap().rtt_ms)).collect();
+    let expected = [500.0, 375.0, 250.0, 125.0].map(|before| start - before / 1e3 + 0.02);
+    for (found, expected) in rtts.iter().zip(expected) {
+        assert!((found - expected).abs() < 0.03, "open one after the other: {rtts:?} from {start}");
+    }
+    let sends = |flow: &[f64]| flow.iter().position(|goodput| *goodput > 0.0).unwrap() as f64 / 100.0;
+    assert!(series.iter().all(|flow| sends(&flow.goodput_mbps) >= start), "data before the start");
+}
+
+/// Linux's L4S kernel puts AccECN's option of 12 bytes on each segment: 1436 of 1514 bytes are payload.
+#[test]
+fn the_module_of_prague_has_the_option_of_accecn() {
+    for (cc, most) in [("prague", 9.5644), ("prague module0.7", 9.4849)] {
+        let record = run(&scenario("pfifo limit 1000", json!([{"kind": "bulk", "cc": cc}])));
+        let goodput = record.flows[0].goodput_mbps;
+        assert!(goodput <= most && goodput > 0.998 * most, "{cc}: {goodput}");
+    }
+}
+
 #[test]
 fn series_agree_with_the_totals() {
     let mut asked = scenario("codel", json!([{"kind": "bulk"}]));

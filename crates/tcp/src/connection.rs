@@ -130,7 +130,7 @@ impl Connection {
             syns_lost: 0,
             syn_timeouts: 0,
             heard_plain_syn: false,
-            accecn_option: config.accecn_option,
+            accecn_option: if config.has_accecn_option() { config.accecn_option } else { OptionUse::Never },
             first_syn_sent: Instant::ZERO,
             syn_deadline: Instant::MAX,
             initial: config.initial_sequence,

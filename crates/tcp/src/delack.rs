@@ -241,7 +241,7 @@ impl DelayedAck {
         srtt: impl FnOnce() -> Option<Duration>,
     ) -> bool {
         if self.every > 0 && !segment.gap {
-            self.now |= segment.unacked >= u32::from(self.every) * u32::from(self.mss);
+            self.now |= self.every == 1 || segment.unacked >= u32::from(self.every) * u32::from(self.mss);
             self.deadline = self.deadline.min(now + MAX);
         } else if segment.unacked > self.mss.into() || self.is_at_once() {
             self.now = true;

@@ -80,6 +80,7 @@ def read_experiment(
         seeds=table.count("seeds", 1),
         quick=Quick(quick.count("seeds", 1), read_assignments(quick, "set")),
         keep_records=table.flag("keep_records", False),
+        seeds_apart=table.flag("seeds_apart", False),
         hops=hops,
         alone=scenarios.load(table.file.parent / alone, pipes=False) if alone else None,
     )

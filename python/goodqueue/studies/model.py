@@ -124,6 +124,8 @@ class Experiment:
     quick: Quick
     keep_records: bool
     """Whether the records themselves are kept for the study's figures."""
+    seeds_apart: bool = False
+    """Whether the cells have different seeds: then one chance does not hit all of them."""
     hops: tuple[str, ...] = ()
     """Names of the links beside the bottleneck that have the algorithm's line too."""
     alone: Scenario | None = None

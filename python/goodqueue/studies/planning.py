@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from zlib import crc32
 
 from goodqueue import engines
 from goodqueue import scenario as scenarios
@@ -91,7 +92,10 @@ def plan(
         check(cell, resolved)
         if judges_starts and engine == "sim" and "series" not in resolved and steady.is_constant(resolved):
             resolved = steady.with_series(resolved)
-        seeded = [{**resolved, "seed": seed} for seed in seeds]
+        # Measured runs are independent of each other. With the same seeds all cells have the same accident, as two
+        # flows in one queue of fq_codel.
+        apart = crc32(cell.name.encode()) if cell.experiment.seeds_apart else 0
+        seeded = [{**resolved, "seed": apart + seed} for seed in seeds]
         keys = [key_of(scenario) for scenario in seeded]
         needed.update(zip(keys, seeded, strict=True))
         return tuple(keys)

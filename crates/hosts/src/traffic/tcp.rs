@@ -44,7 +44,8 @@ pub const ACK_EVERY: Key<u64> = Key::optional("ack_every", "1")
     .unit("packets")
     .range(1, 255)
     .help(
-        "full segments per ACK; an ACK is at most 500 ms late. If left out, the receiver does as Linux does",
+        "full segments per ACK, and each segment with 1; an ACK is at most 500 ms late. If left out, the receiver does \
+         as Linux does",
     )
     .source("RFC 5681, 4.2")
     .simulator_only();

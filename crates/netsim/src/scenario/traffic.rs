@@ -8,7 +8,7 @@ use crate::outside::{self, OutsideRoute};
 use goodqueue_hosts::direction::Side;
 use goodqueue_hosts::keys::{AnyKey, Json, Key, Result, ScenarioError, Span, Table, Values, refuse};
 use goodqueue_hosts::traffic::kind::{Kind, MOST_USERS, Make};
-use goodqueue_hosts::traffic::{KINDS, application, flent, tcp};
+use goodqueue_hosts::traffic::{KINDS, application, bulk, flent, tcp};
 use goodqueue_units::Duration;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -285,6 +285,7 @@ impl Traffic {
         };
         traffic.check_times(table, whole)?;
         traffic.values = kind.read(table, traffic.rtt)?;
+        traffic.check_opening(table)?;
         traffic.check_last_rtt(table)?;
         Ok(traffic)
     }
@@ -323,6 +324,26 @@ impl Traffic {
             return refuse(&table.key("stop"), self.stop.0, &format!("after the last start, {last}"));
         }
         Ok(())
+    }
+
+    /// Refuses flows that would open before the run, or that do not send at one time.
+    fn check_opening(&self, table: &Table<'_>) -> Result<()> {
+        let Some(opening) = self.opening() else { return Ok(()) };
+        if opening > self.start.0 {
+            return refuse(&table.key("opening"), opening, &format!("at most start, {}", self.start.0));
+        }
+        if self.stagger.0 > Duration::ZERO {
+            return refuse(&table.key("stagger"), self.stagger.0, "none beside opening");
+        }
+        Ok(())
+    }
+
+    /// Returns how long before its start it opens its connections, if that is not at its start.
+    pub(crate) fn opening(&self) -> Option<Duration> {
+        if !bulk::OPENS_FIRST {
+            return None;
+        }
+        self.values.find(&bulk::OPENING).map(|opening| opening.0)
     }
 
     /// Returns the name of the host at the end `side` of its flows, if it has one.

@@ -62,7 +62,7 @@ impl Simulation {
             unreachable!("reading the scenario has tried it: {error}");
         }
         if let Some(paced) = self.row.as_ref().and_then(|row| row.paced(&self.flows, &self.links)) {
-            self.sockets.leave_pacing_to_queues(paced, |flow| self.flows[flow].start <= self.now);
+            self.sockets.leave_pacing_to_queues(paced, |flow| self.flows[flow].opens <= self.now);
         }
     }
 

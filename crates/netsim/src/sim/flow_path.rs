@@ -24,6 +24,8 @@ pub(super) struct FlowPath {
     pub(super) is_bulk: bool,
     /// Whether the sender of a bulk transfer has begun to close.
     pub(super) is_closed: bool,
+    /// Whether the sender of a bulk transfer has nothing to send until its start.
+    pub(super) waits: bool,
     /// The link into which its hosts send.
     pub(super) first_link: ByDirection<LinkId>,
     /// When the timer of each end of a bulk transfer fires, as [`Socket::timers`](crate::sockets::Socket::timers).
@@ -34,10 +36,11 @@ const _: () = processor::fills_lines::<FlowPath>(1);
 
 impl FlowPath {
     pub(super) fn of(flow: &Flow, first_link: ByDirection<LinkId>) -> Self {
-        let &Flow { hash, dscp, stop, direction, .. } = flow;
+        let &Flow { hash, dscp, opens, start, stop, direction, .. } = flow;
         let is_bulk = matches!(flow.source, Source::Bulk(_));
         let (offered, timers) = (ByDirection::of(|_| 0), PerSide::of(|_| Instant::MAX));
-        Self { offered, hash, dscp, stop, direction, is_bulk, is_closed: false, first_link, timers }
+        let waits = is_bulk && opens < start;
+        Self { offered, hash, dscp, stop, direction, is_bulk, is_closed: false, waits, first_link, timers }
     }
 
     /// Returns the end of a bulk transfer whose timer is `timer`.

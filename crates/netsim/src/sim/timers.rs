@@ -4,6 +4,7 @@ use super::Simulation;
 use super::flow_path::FlowPath;
 use crate::flow::Source;
 use crate::ids::{FlowId, Timer};
+use goodqueue_hosts::traffic::bulk;
 use goodqueue_units::Instant;
 
 impl Simulation {
@@ -56,7 +57,16 @@ impl Simulation {
         if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             connection.handle_timeout(now);
         }
-        let latest = if timer == Timer::Sender && !path.is_closed { path.stop } else { Instant::MAX };
+        let mut latest = if timer == Timer::Sender && !path.is_closed { path.stop } else { Instant::MAX };
+        if bulk::OPENS_FIRST && path.waits && timer == Timer::Sender {
+            let start = self.flows[flow].start;
+            if now < start {
+                latest = start;
+            } else {
+                path.waits = false;
+                connection.write_unlimited();
+            }
+        }
         path.timers[end] = latest;
         self.pump(flow, end, None);
         if self.flow_paths[flow].timers[end] == latest {

@@ -12,7 +12,8 @@ mod policer;
 mod probe_rtt;
 
 use super::bandwidth::{Bandwidth, Dice, MaxFilter, UNIT};
-use super::{Ack, Congestion, CongestionControl};
+use super::line::NO_AGGREGATION;
+use super::{Ack, CcWord, Congestion, CongestionControl};
 use crate::rate::{RateEstimator, RateSample};
 use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
 pub(super) use aggregation::Aggregation;
@@ -81,6 +82,8 @@ pub(crate) struct Bbr {
     // Boxed, so that connections of other congestion controls stay small.
     policer: Box<Policer>,
     aggregation: Box<Aggregation>,
+    /// ACKs that come in bunches add nothing to the window.
+    no_aggregation: bool,
     dice: Dice,
 }
 
@@ -91,6 +94,8 @@ impl CongestionControl for Bbr {
     const DIFFERS: &'static str =
         "as Linux, beyond the draft: detects policers, and allows for aggregated ACKs";
     const MODEL_BASED: bool = true;
+    // The page has no such word, for its size.
+    const WORDS: &'static [CcWord] = if cfg!(target_family = "wasm") { &[] } else { &[NO_AGGREGATION] };
 
     fn new(config: &Config) -> Self {
         Self {
@@ -120,6 +125,7 @@ impl CongestionControl for Bbr {
             ssthresh: INFINITE_SSTHRESH,
             policer: Box::default(),
             aggregation: Box::default(),
+            no_aggregation: config.cc_options.no_aggregation,
             dice: Dice::new(config.random),
         }
     }
@@ -133,7 +139,8 @@ impl CongestionControl for Bbr {
 
     fn on_rate(&mut self, ack: &Ack, sample: &RateSample, rate: &mut RateEstimator, window: &mut Window) {
         self.update_bandwidth(ack, sample, rate);
-        if ack.segments > 0 && sample.interval.is_some() {
+        let allows = cfg!(target_family = "wasm") || !self.no_aggregation;
+        if allows && ack.segments > 0 && sample.interval.is_some() {
             let (now, bw) = (rate.delivered_at(), self.bandwidth());
             let rounds = AGGREGATION_ROUNDS;
             self.aggregation.on_ack(now, ack.segments, bw, window.cwnd, self.round_start, rounds);

@@ -37,6 +37,8 @@ pub struct CcOptions {
     pub no_virtual_rtt: bool,
     /// Whether `prague` is that of Linux's module 0.7.
     pub module: bool,
+    /// Whether `bbr` does not allow for ACKs that come in bunches.
+    pub no_aggregation: bool,
     /// The window of `none`, in segments. If left out, the initial window.
     pub cwnd: Option<u32>,
     /// The queueing delay that `ledbat` steers to, in milliseconds. If left out, 100.
@@ -80,6 +82,12 @@ pub(super) const MODULE: CcWord = CcWord {
     number: None,
     source: "Linux's tcp_prague 0.7",
     help: "an RTT counts as 25 ms after 4 round trips; a rate replaces small windows",
+};
+pub(super) const NO_AGGREGATION: CcWord = CcWord {
+    name: "noaggregation",
+    number: None,
+    source: "Linux's tcp_bbr up to 5.0",
+    help: "add nothing to the window for ACKs that come in bunches",
 };
 pub(super) const CWND: CcWord = CcWord {
     name: "cwnd",
@@ -176,6 +184,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.no_virtual_rtt, true)
         } else if *word == MODULE {
             !core::mem::replace(&mut self.module, true)
+        } else if cfg!(not(target_family = "wasm")) && *word == NO_AGGREGATION {
+            !core::mem::replace(&mut self.no_aggregation, true)
         } else if *word == TARGET {
             core::mem::replace(&mut self.target_ms, number).is_none()
         } else if *word == GAIN {
@@ -203,7 +213,7 @@ impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.own.as_ref().map_or(self.cc.name(), OwnCc::line))?;
         let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, module, .. } = self.options;
-        let CcOptions { cwnd, target_ms, gain, .. } = self.options;
+        let CcOptions { no_aggregation, cwnd, target_ms, gain, .. } = self.options;
         for (word, set) in [
             (HYSTART_PLUS_PLUS, hystart_plus_plus),
             (ABE, abe),
@@ -211,6 +221,7 @@ impl fmt::Display for CcLine {
             (ABC, abc),
             (NO_VIRTUAL_RTT, no_virtual_rtt),
             (MODULE, module),
+            (NO_AGGREGATION, no_aggregation),
         ] {
             if set {
                 write!(f, " {}", word.name)?;

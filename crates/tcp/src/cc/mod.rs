@@ -45,6 +45,9 @@ pub struct Ack {
     pub counted: u32,
     /// The path's RTT by the last segment delivered. `None` if that segment was sent twice (Karn).
     pub rtt: Option<Duration>,
+    /// The smoothed RTT of the connection, by the first segment that each ACK covers. Zero before the first sample.
+    #[cfg(feature = "complete")]
+    pub srtt: Duration,
     /// The first byte not acknowledged.
     pub una: SeqNumber,
     /// The first byte not sent.
@@ -365,6 +368,8 @@ impl Ack {
             segments,
             counted: segments,
             rtt: None,
+            #[cfg(feature = "complete")]
+            srtt: Duration::ZERO,
             una: SeqNumber(1),
             nxt: SeqNumber(1000),
             is_cwnd_limited: true,

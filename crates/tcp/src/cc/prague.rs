@@ -127,6 +127,10 @@ impl CongestionControl for Prague {
             let rtt = rtt.as_nanos();
             self.srtt_x8 = if self.srtt_x8 == 0 { 8 * rtt } else { self.srtt_x8 - self.srtt_x8 / 8 + rtt };
         }
+        #[cfg(feature = "complete")]
+        if self.is_module && ack.srtt != Duration::ZERO {
+            self.srtt_x8 = 8 * ack.srtt.as_nanos();
+        }
         self.delivered += ack.segments;
         self.marked += ack.marked;
         self.seen |= ack.marked > 0;

@@ -50,7 +50,7 @@ impl Connection {
 
     /// Returns whether AccECN was agreed, and this end has its option.
     fn has_option(&self) -> bool {
-        self.ecn == EcnMode::Accurate && self.stack.has_accecn() && self.accecn_option != OptionUse::Never
+        self.ecn == EcnMode::Accurate && self.accecn_option != OptionUse::Never
     }
 
     fn echo(&self, is_client: bool) -> Echo {

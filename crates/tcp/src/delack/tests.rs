@@ -181,6 +181,16 @@ fn a_receiver_may_acknowledge_each_segment_or_so_many_together() {
     }
 }
 
+/// Guards against half a second of silence behind a short segment, which is no full one.
+#[test]
+fn a_receiver_of_each_segment_acknowledges_short_ones_at_once() {
+    let mut d = DelayedAck::new(Stack::Linux6_1, Some(1));
+    d.on_data(at(1), 1448, false, || RTO, || WINDOW);
+    let nxt = SeqNumber(752);
+    d.on_taken(at(1), Arrived { unacked: 752, nxt, gap: false, is_read: true, rtt: Duration::ZERO }, || None);
+    assert!(d.now);
+}
+
 /// Linux: the delay is at most 200 ms in a ping-pong or after a push, and 500 ms otherwise. 2 + 50 + 1 ticks are 212
 /// ms. 2 + 125 ticks are more than 63, and end with the next eighth: at 128 ticks, 512 ms. Guards against an ACK after
 /// the peer's RTO, or before an answer that could carry it.

@@ -98,6 +98,8 @@ impl Sender {
             segments,
             counted: self.window.counts(segments),
             rtt: Some(rtt),
+            #[cfg(feature = "complete")]
+            srtt: self.rtt.srtt_in_eighths().unwrap_or_default(),
             una: ack,
             nxt: self.board.nxt(),
             is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),
@@ -178,6 +180,8 @@ impl Sender {
             segments: delivery.segments,
             counted: self.window.counts(delivery.segments),
             rtt,
+            #[cfg(feature = "complete")]
+            srtt: self.rtt.srtt_in_eighths().unwrap_or_default(),
             una: self.board.una(),
             nxt: self.board.nxt(),
             is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),

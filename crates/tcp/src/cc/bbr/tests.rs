@@ -56,6 +56,17 @@ fn the_cycle_has_a_phase_with_more_one_with_less_and_six_with_as_much() {
     assert_eq!(bench.window.cwnd, if bench.cc.pacing_gain > UNIT { 132 } else { 130 });
 }
 
+/// The same, without the 41 segments of a bunch: Linux has that allowance since 5.1.
+#[test]
+fn without_aggregation_a_bunch_adds_nothing_to_the_window() {
+    let mut bench = Bench::<Bbr>::new();
+    bench.cc.no_aggregation = true;
+    bench.fill();
+    bench.round(41, 48);
+    (0..24).for_each(|_| bench.ack(RTT + Duration::from_millis(1), 41, 60, |_, _| ()));
+    assert_eq!(bench.window.cwnd, if bench.cc.pacing_gain > UNIT { 90 } else { 88 });
+}
+
 /// 4.3.4.3: the phase above the bandwidth lasts until its target is in flight (51.25, and 6, made even: 58, and 2), or
 /// until something is lost.
 #[test]

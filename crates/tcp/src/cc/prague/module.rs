@@ -5,6 +5,7 @@
 //! - The window grows while the application has data, whatever is in flight. Here half a window in flight stands for
 //!   such data.
 //! - Pacing is by what is in flight, and at least by the whole window, in packets of at least one segment.
+//! - The RTT is the connection's smoothed one, which takes the first segment that an ACK covers.
 //! - A rate takes the place of a window of at most four packets of 1500 bytes. The window follows from the rate and the
 //!   RTT, averaged over 128 round trips. So a flow may send less than two segments per round trip. What it sends is 3 %
 //!   faster than the rate in the first half of 25 ms, and 3 % slower in the second.
@@ -26,7 +27,9 @@ const LEAST_RATE: u64 = 12_500;
 const VARIES_SHIFT: u32 = 5;
 /// The longest packet in time, as in `super`.
 const BURST_SHIFT: u32 = super::BURST_SHIFT;
-const NANOS: u128 = 1_000_000_000;
+/// The second by which a rate becomes a window: 2^20 µs, 5 % too long. So a flow stays with its rate up to 4.2 packets in
+/// a round trip, and returns to it at 4.
+const SECOND: u128 = (1 << 20) * 1000;
 
 /// The rate in place of the window.
 #[derive(Clone, Debug, Default)]
@@ -44,8 +47,8 @@ pub(super) struct Paced {
 impl Paced {
     fn grow(&mut self, unmarked: u32, virtual_rtt: Duration, mtu: u64) {
         let nanos = u128::from(virtual_rtt.as_nanos().max(1));
-        let segments = (u128::from(self.rate) * nanos).div_ceil(NANOS * u128::from(mtu)).max(1);
-        let more = u128::from(unmarked) * u128::from(FULL_PACKET) * NANOS / nanos;
+        let segments = (u128::from(self.rate) * nanos).div_ceil(SECOND * u128::from(mtu)).max(1);
+        let more = u128::from(unmarked) * u128::from(FULL_PACKET) * SECOND / nanos;
         self.rate += ((more + segments / 2) / segments) as u64;
     }
 
@@ -62,7 +65,7 @@ impl Paced {
 
     /// Returns the window of the rate, in 1/2^`ONE_SHIFT` of a segment.
     fn window(&self, mtu: u64) -> u64 {
-        let bytes_x128 = u128::from(self.rate) * u128::from(self.long_rtt_x128) / NANOS;
+        let bytes_x128 = u128::from(self.rate) * u128::from(self.long_rtt_x128) / SECOND;
         ((bytes_x128 << ONE_SHIFT) / (128 * u128::from(mtu))) as u64
     }
 }
@@ -168,8 +171,8 @@ mod tests {
         assert!(!p.paced.rules);
     }
 
-    /// Two segments per 10 ms are 300 kB/s, which grow by 1500 bytes per 25 ms, divided by the 5 segments of 25 ms:
-    /// 12 kB/s. Pacing is 3.125 % above that, and from 12.5 ms on below.
+    /// Two segments per 10 ms are 300 kB/s, which grow by 1500 bytes per 25 ms of a second of 2^20 µs, divided by the 5
+    /// segments of 25 ms: 12,583 B/s. Pacing is 3.125 % above that, and from 12.5 ms on below.
     #[test]
     fn a_rate_replaces_a_window_of_four_packets() {
         let (mut p, mut w) = with(2);
@@ -177,13 +180,13 @@ mod tests {
         p.on_ack(&Ack { in_flight: 2, ..busy(100, 0, 1, 1) }, &mut w);
         assert!(p.paced.rules);
         p.on_ack(&busy(101, 0, 1, 0), &mut w);
-        assert_eq!(w.pacing_rate.map(Rate::as_bps), Some(8 * (312_000 + 9750)));
+        assert_eq!(w.pacing_rate.map(Rate::as_bps), Some(8 * (312_583 + 9768)));
         p.on_ack(&busy(113, 0, 1, 1), &mut w);
-        assert_eq!(w.pacing_rate.map(Rate::as_bps), Some(8 * (312_000 - 9750)));
+        assert_eq!(w.pacing_rate.map(Rate::as_bps), Some(8 * (312_583 - 9768)));
     }
 
-    /// With alpha of 1/2 a mark takes a quarter of the rate. The window then has less than two segments, but two may be
-    /// in flight.
+    /// With alpha of 1/2 a mark takes a quarter of the rate. The window then has 225 kB/s · 10 ms / 1500, divided by
+    /// 1.048576, less than two segments. But two may be in flight.
     #[test]
     fn a_mark_takes_the_rate_below_two_segments_a_round_trip() {
         let (mut p, mut w) = with(2);
@@ -192,9 +195,32 @@ mod tests {
         (p.fell, p.alpha_x16) = (at(50), 8 << ONE_SHIFT);
         p.ssthresh(&marks(2, 200));
         assert_eq!(p.paced.rate, 225_000);
-        assert!((exact(&p) - 1.5).abs() < 1e-5, "{}", exact(&p));
+        assert!((exact(&p) - 1.430_511).abs() < 1e-5, "{}", exact(&p));
         p.on_ack(&busy(201, 1, 1, 1), &mut w);
         assert_eq!(w.cwnd, 2);
+    }
+
+    /// A rate that replaced a window of four packets keeps it until it has 4.19 in a round trip.
+    #[test]
+    fn a_rate_stays_above_the_window_that_it_replaced() {
+        for (rate, cwnd) in [(600_000, 4), (629_000, 4), (630_000, 5)] {
+            let (mut p, mut w) = with(4);
+            p.on_ack(&Ack { in_flight: 4, ..busy(100, 0, 1, 1) }, &mut w);
+            assert!(p.paced.rules);
+            (p.paced.rate, p.exact) = (rate, 3 << ONE_SHIFT);
+            p.on_ack(&busy(101, 1, 1, 1), &mut w);
+            p.exact = p.paced.window(1500);
+            assert_eq!(p.whole(), cwnd, "{rate}");
+        }
+    }
+
+    /// The RTT is the smoothed one of the connection, which has the delay of a delayed ACK, and not that of the path.
+    #[test]
+    fn the_rtt_is_that_of_the_first_segment_of_an_ack() {
+        let (mut p, mut w) = with(40);
+        let srtt = Duration::from_millis(12);
+        p.on_delivered(&Ack { rtt: Some(Duration::from_millis(10)), srtt, ..busy(100, 0, 1, 0) }, &mut w);
+        assert_eq!(p.srtt(), srtt);
     }
 
     /// The first mark halves the window. Then alpha is 0 plus a sixteenth of the part that was marked.
