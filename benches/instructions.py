@@ -14,8 +14,7 @@ The second table is each discipline, for one enqueue and one dequeue. It include
 shows how little that can be) and the timers: with a backlog of one packet, one millisecond passes per packet. A
 discipline whose limit is below the backlog also drops packets, and these count, too (`goodqueue_conformance::bench`).
 
-``users`` prints the first table for runs as users have them, in place of the standard cases: a ping beside flows, two
-base RTTs, several disciplines, households, Wi-Fi, web users and a street of subscribers.
+``users`` prints the first table for the runs of `goodqueue bench runs`, in place of the standard cases.
 
     python3 benches/instructions.py [cases [TREE ...] | users [TREE ...] | LINE ...]
 """
@@ -25,18 +24,20 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "python"))  # the cases are data, so only the counted programs are built
 
+from goodqueue.speed import bench_runs  # noqa: E402
 from goodqueue.speed.bench import CASES as STANDARD_CASES  # noqa: E402
 from goodqueue.speed.bench import Case  # noqa: E402
 
 PAIRS = 20_000
+#: The shorter run of a user is this part of its usual length.
+SHARE = 10
 #: The simulated caches, the same on every machine.
 CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64"]
 #: Flows and standing backlog in packets.
@@ -84,45 +85,12 @@ def print_users(tree: Path) -> None:
     """Print the same of runs as users have them. A run of twice the length costs their start-up only once."""
     program = build("goodqueue-netsim", "packets", tree)
     print(f"instructions and data cache misses a packet, runs of users in {tree.resolve().name}")
-    for name, (seconds, run) in user_runs().items():
-        commands = [[str(program), json.dumps(run | {"duration": f"{seconds * times:g}s"})] for times in (1, 2)]
+    for name, (seconds, run) in bench_runs.scenarios().items():
+        lengths = [seconds / SHARE * times for times in (1, 2)]
+        commands = [[str(program), json.dumps(bench_runs.lasting(run, length))] for length in lengths]
         instructions, misses = per_packet(*(count(command, CACHES) for command in commands))
         print(f"{name:32}  {instructions:8.1f}  {misses:6.2f}", flush=True)
     print()
-
-
-def user_runs() -> dict[str, tuple[float, dict[str, Any]]]:
-    """Return each run with the seconds of the shorter one."""
-
-    def ten(qdisc: str = "fq_codel", cc: str = "cubic", **others: Any) -> tuple[float, dict[str, Any]]:
-        bulk = {"kind": "bulk", "start_spread": "100ms", "cc": cc}
-        both = (
-            [bulk | {"count": 5}, bulk | {"count": 5, "name": "b"} | others["second"]] if "second" in others else None
-        )
-        link = {"rate": "100mbit", "qdisc": qdisc}
-        traffic = (both or [bulk | {"count": 10}]) + others.get("beside", [])
-        return 4, {"warmup": "0s", "seed": 1, "bottleneck": link, "path": {"rtt": "50ms"}, "traffic": traffic}
-
-    def example(name: str, seconds: float) -> tuple[float, dict[str, Any]]:
-        return seconds, tomllib.loads((ROOT / "examples" / name).read_text()) | {"warmup": "0s"}
-
-    rrul = ten()[1] | {"traffic": [{"kind": "rrul"}]}
-    web = {"kind": "web_users", "users": 11_500, "rtt_max": "150ms"}
-    web_users = ten(qdisc="pfifo")[1] | {"path": {"rtt": "10ms"}, "traffic": [web]}
-    return {
-        "ten flows and a ping": ten(beside=[{"kind": "ping"}]),
-        "two base RTTs": ten(second={"rtt": "80ms"}),
-        "both ways": ten(second={"direction": "up"}),
-        "BBR": ten(cc="bbr"),
-        "sfq": ten(qdisc="sfq"),
-        "cake": ten(qdisc="cake"),
-        "pie": ten(qdisc="pie"),
-        "rrul": (4, rrul),
-        "household": example("household.toml", 4),
-        "Wi-Fi": example("wifi.toml", 4),
-        "web users": (3, web_users),
-        "a street": example("street.toml", 3),
-    }
 
 
 def scenario(case: Case, times: int) -> str:

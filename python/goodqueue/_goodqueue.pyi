@@ -42,7 +42,7 @@ class Simulation:
         """
 
     def cut(self, threads: int | None = None) -> str | None:
-        """Cut the run, which has not begun, for `threads` threads; without them, a long run for all cores.
+        """Cut the run, which has not begun, for `threads` threads; without them, a long run tries all cores.
 
         Returns why the run stays on one thread, if it does. Its record is the same.
         """

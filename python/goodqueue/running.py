@@ -198,9 +198,9 @@ def simulate(
 ) -> str:
     """Run one scenario in slices of about `SLICE_S` of wall-clock time. Once ``stop`` is set, raise StoppedError.
 
-    Slices and ``threads`` do not change the result. With None, a long run has as many threads as there are cores. With
-    ``trace`` the run is captured, on one thread. The file exists when this returns, and does not if it raises. Raises
-    UserError if the file cannot be written.
+    Slices and ``threads`` do not change the result. With None, a long run tries as many threads as there are cores.
+    With ``trace`` the run is captured, on one thread. The file exists when this returns, and does not if it raises.
+    Raises UserError if the file cannot be written.
     """
     from goodqueue._goodqueue import ScenarioError, Simulation, TraceError
 

@@ -100,6 +100,25 @@ def test_what_is_measured(install: Callable[[str, str], Path]) -> None:
     assert "libgsl" not in arguments, "a library that is not there would not link"
 
 
+def test_an_htsim_is_where_the_caller_says(install: Callable[[str, str], Path], tmp_path: Path) -> None:
+    """It must be built. It is asked for its commit, and may have none, as an unpacked archive."""
+
+    def result() -> peers.PeerResult:
+        return by_name(peers.compare(own, 1, bench_peers.of_case(bench.CASES[0], tmp_path)))["htsim"]
+
+    library = tmp_path / "sim" / "libhtsim.a"
+    assert result().note == f"found no {library} (make -C {tmp_path}/sim libhtsim.a)"
+    library.parent.mkdir()
+    library.touch()
+    assert result().note == "no compiler (apt-get install g++)"
+    compiler = install("g++", COMPILER)
+    assert (result().note, result().packets) == (None, 8000)
+    install("git", "#!/bin/sh\necho 841d9e7\n")
+    assert result().note is None
+    arguments = (compiler.parent / "arguments").read_text(encoding="utf-8").split()
+    assert {'-DPEER_VERSION="841d9e7"', f"-I{tmp_path}/sim", str(library)} <= set(arguments)
+
+
 def test_an_ns3_that_was_moved_is_found(install: Callable[[str, str], Path], tmp_path: Path) -> None:
     """The files of PyPI's package name folders of the machine that built it. PKG_CONFIG_PATH says where they are."""
     moved = tmp_path / "site-packages" / "ns3"
@@ -334,7 +353,7 @@ def test_quick_leaves_the_peers_out(
     monkeypatch.setattr(bench, "cases", lambda quick: iter([]))
     monkeypatch.setattr(bench, "qdiscs", lambda quick: iter([]))
     for name in ("run_cases", "run_web"):
-        monkeypatch.setattr(bench_peers, name, lambda quick: [peers.PeerResult("ns-2", note="not installed")])
+        monkeypatch.setattr(bench_peers, name, lambda *_: [peers.PeerResult("ns-2", note="not installed")])
     monkeypatch.setattr(bench, "run_users", lambda case, quick: None)
     result = goodqueue("bench", *options, "--json")
     assert result.status == 0

@@ -67,6 +67,8 @@ pub use sim::Simulation;
 pub use sim::outside::Glance;
 #[cfg(feature = "threads")]
 pub use sim::threads::{Threaded, Uncut};
+#[cfg(feature = "threads")]
+pub use sim::trial::Trial;
 
 // Argument and result types of the functions above, so that users of this crate need not depend on another crate.
 pub use goodqueue_hosts::direction::Direction;

@@ -51,6 +51,18 @@ impl crate::sim::threads::Threaded {
     }
 }
 
+#[cfg(feature = "threads")]
+impl crate::sim::trial::Trial {
+    /// Ends the run and returns its record, as [`Simulation::record`].
+    ///
+    /// # Panics
+    /// As [`Simulation::record`].
+    #[must_use]
+    pub fn into_record(self) -> Record {
+        self.into_whole().record()
+    }
+}
+
 impl Simulation {
     /// Returns the record of the run up to now.
     ///

@@ -25,6 +25,8 @@ mod shelf;
 #[cfg(feature = "threads")]
 pub(crate) mod threads;
 mod timers;
+#[cfg(feature = "threads")]
+pub(crate) mod trial;
 mod windows;
 
 use crate::agenda::Agenda;

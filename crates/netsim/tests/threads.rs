@@ -3,7 +3,7 @@
 use crate::common::{run, simulation, smallest};
 use crate::isp::street;
 use crate::random_paths::file;
-use goodqueue_netsim::{Threaded, Uncut};
+use goodqueue_netsim::{Threaded, Trial, Uncut};
 use goodqueue_units::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -211,7 +211,36 @@ fn threads_are_worth_it_if_each_has_flows() {
     assert_eq!(threads(1, "100mbit", "50ms", 2), 1);
     assert_eq!(threads(100, "1gbit", "20ms", 2), 2);
     assert_eq!(threads(7, "1gbit", "20ms", 8), 3);
+    assert_eq!(threads(10, "100mbit", "50ms", 2), 1); // shorter than a trial is worth
     assert_eq!(threads(100, "10mbit", "20ms", 8), 1); // too little to do in a window
+}
+
+/// Both runs of a trial stop at the ends of slices, within it, too. Whichever is kept, the record is the same.
+#[test]
+fn a_trial_ends_with_either_run_and_the_same_bytes() {
+    let mut scenario = smallest();
+    scenario["bottleneck"]["rate"] = json!("50mbit");
+    scenario["duration"] = json!("4s");
+    scenario["warmup"] = json!("0s");
+    scenario["series"] = json!({"interval": "7ms"});
+    scenario["traffic"] = json!([{"kind": "bulk", "count": 20}, {"kind": "ping"}]);
+    let alone = serde_json::to_string(&run(&scenario)).unwrap();
+    for (pieces, most) in [(1, u64::MAX), (300, u64::MAX), (1, 1000), (7, 100_000)] {
+        let mut trial = Trial::new(simulation(&scenario), 2).unwrap_or_else(|uncut| panic!("{}", uncut.1));
+        let whole = trial.duration();
+        for piece in 1..=pieces {
+            while trial.elapsed() < whole * piece / pieces {
+                trial.advance_by(whole * piece / pieces, most);
+            }
+            assert_eq!(trial.elapsed(), whole * piece / pieces);
+        }
+        assert!(trial.has_several_threads().is_some(), "the trial is over");
+        assert!(serde_json::to_string(&trial.into_record()).unwrap() == alone, "{pieces} pieces, {most}");
+    }
+    let mut trial = Trial::new(simulation(&scenario), 2).unwrap_or_else(|uncut| panic!("{}", uncut.1));
+    trial.advance_by(Duration::from_millis(1), u64::MAX);
+    assert_eq!((trial.elapsed(), trial.has_several_threads()), (Duration::from_millis(1), None));
+    assert!(Trial::new(simulation(&scenario), 1).is_err_and(|uncut| uncut.1.contains("no more were asked")));
 }
 
 /// An empty stretch of a run takes no events, so it ends only with the run.

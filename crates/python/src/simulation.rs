@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::making::Making;
 use crate::{refuse, to_json, trace};
-use goodqueue_netsim::{Scenario, Simulation as Run, Threaded};
+use goodqueue_netsim::{Scenario, Simulation as Run, Threaded, Trial};
 use goodqueue_units::Duration;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -14,6 +14,8 @@ use std::thread::available_parallelism;
 enum State {
     Whole(Box<Run>),
     Cut(Box<Threaded>),
+    /// Cut, unless one thread is faster.
+    Tried(Box<Trial>),
     /// The run is over; its record.
     Over(String),
 }
@@ -48,8 +50,8 @@ impl Simulation {
         Ok(Self { state, duration, python: making.is_python, failure, trace: None })
     }
 
-    /// Cuts the run, which has not begun, for `threads` threads. Without `threads`, a long run is cut for all cores.
-    /// Returns why it is not cut, if it is not.
+    /// Cuts the run, which has not begun, for `threads` threads. Without `threads`, a long run tries as many as there are
+    /// cores, and goes on with them if they are faster than one. Returns why the run is not cut, if it is not.
     #[pyo3(signature = (threads = None))]
     fn cut(&mut self, py: Python<'_>, threads: Option<usize>) -> Option<&'static str> {
         let state = std::mem::replace(&mut self.state, State::Over(String::new()));
@@ -58,10 +60,16 @@ impl Simulation {
             return Some("the run is cut already, or over");
         };
         let cores = || available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = threads.unwrap_or_else(|| run.threads_worth(cores()));
-        match py.detach(|| Threaded::cut(*run, threads)) {
-            Ok(threaded) => {
-                self.state = State::Cut(Box::new(threaded));
+        let cut = py.detach(|| match threads {
+            Some(threads) => Threaded::cut(*run, threads).map(|run| State::Cut(Box::new(run))),
+            None => {
+                let threads = run.threads_worth(cores());
+                Trial::new(*run, threads).map(|run| State::Tried(Box::new(run)))
+            }
+        });
+        match cut {
+            Ok(state) => {
+                self.state = state;
                 None
             }
             Err(uncut) => {
@@ -99,6 +107,10 @@ impl Simulation {
                 py.detach(|| run.advance_by(until, most_events));
                 run.elapsed()
             }
+            State::Tried(run) => {
+                py.detach(|| run.advance_by(until, most_events));
+                run.elapsed()
+            }
             State::Over(_) => self.duration,
         };
         self.trace.as_ref().map_or(Ok(()), trace::check)?;
@@ -127,16 +139,17 @@ impl Simulation {
     /// Returns the record of the run so far, as JSON. Ends a run that was cut.
     fn record(&mut self, py: Python<'_>) -> PyResult<String> {
         let state = std::mem::replace(&mut self.state, State::Over(String::new()));
-        let (state, text) = py.detach(|| match state {
-            State::Whole(run) => {
-                let text = to_json(&run.record());
-                (State::Whole(run), text)
-            }
-            State::Cut(run) => {
-                let text = to_json(&run.into_record());
-                (State::Over(text.as_ref().map_or_else(|_| String::new(), String::clone)), text)
-            }
-            State::Over(text) => (State::Over(text.clone()), Ok(text)),
+        let (state, text) = py.detach(|| {
+            let text = match state {
+                State::Whole(run) => {
+                    let text = to_json(&run.record());
+                    return (State::Whole(run), text);
+                }
+                State::Cut(run) => to_json(&run.into_record()),
+                State::Tried(run) => to_json(&run.into_record()),
+                State::Over(text) => Ok(text),
+            };
+            (State::Over(text.as_ref().map_or_else(|_| String::new(), String::clone)), text)
         });
         self.state = state;
         text

@@ -3,13 +3,15 @@
 from collections.abc import Callable
 from dataclasses import asdict
 from json import dumps
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, TypeVar
 
 import typer
 
 from goodqueue.cli.options import Json, prepared, whole
 from goodqueue.errors import UserError, warn
 
+Number = TypeVar("Number")
 Quick = Annotated[bool, typer.Option("--quick", help="A tenth of the work: rougher figures in seconds.")]
 
 HELP = """Measure the speed on this machine.
@@ -17,8 +19,9 @@ HELP = """Measure the speed on this machine.
 The first table has packets per CPU second: four standard cases, single-threaded, each in three new processes; it shows
 the median. Beside it stands what a packet's memory alone would take. A fifth case has web users, and shows connections
 per CPU second. If ns-2 or ns-3 is installed (docs/results/benchmarks.md), the cases run in turns with it, and
-PackMime's web traffic with ns-2. --quick leaves both out. The last table has nanoseconds for one enqueue and one
-dequeue of each qdisc: the median of five, by number of flows, by backlog, and while the queue overflows.
+PackMime's web traffic with ns-2. --quick leaves both out. --htsim adds a third simulator. The last table has
+nanoseconds for one enqueue and one dequeue of each qdisc: the median of five, by number of flows, by backlog, and while
+the queue overflows.
 
 \b
 Examples:
@@ -27,7 +30,8 @@ Examples:
   goodqueue bench flows 1000,10000,100000
   goodqueue bench users 1000,10000,100000
   goodqueue bench wifi
-  goodqueue bench threads 1,2,4
+  goodqueue bench runs
+  goodqueue bench threads 1,2,auto
 """
 
 app = typer.Typer(help=HELP, invoke_without_command=True, rich_markup_mode=None)
@@ -39,6 +43,9 @@ def bench(
     ctx: typer.Context,
     quick: Quick = False,
     peers: Annotated[bool, typer.Option("--peers", help="Run the other simulators even with --quick.")] = False,
+    htsim: Annotated[
+        Path | None, typer.Option("--htsim", metavar="FOLDER", help="A checkout of htsim, built, to run beside them.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Measure the standard cases and the disciplines, unless a sub-command measures something else."""
@@ -46,11 +53,11 @@ def bench(
 
     if system == "nt":
         raise UserError("bench", "found Windows; accepted: Linux or macOS, which report the memory of a process")
-    if ctx.invoked_subcommand is not None and (quick or peers or json):
+    if ctx.invoked_subcommand is not None and (quick or peers or json or htsim):
         raise UserError("bench", f"found an option before {ctx.invoked_subcommand}; accepted: after it")
     if ctx.invoked_subcommand is None:
         _warn_of_build()
-        _standard(quick, peers, json)
+        _standard(quick, peers, htsim, json)
 
 
 @app.command("flows")
@@ -87,15 +94,26 @@ def wifi(quick: Quick = False, json: Json = False) -> None:
     _cells(quick, json)
 
 
+@app.command("runs")
+@prepared
+def runs(quick: Quick = False, json: Json = False) -> None:
+    """Measure runs as users have them, their start-up apart."""
+    _warn_of_build()
+    _runs(quick, json)
+
+
 @app.command("threads")
 @prepared
 def threads(
-    counts: Annotated[str, typer.Argument(metavar="N[,N...]", help="Numbers of threads.")],
+    counts: Annotated[
+        str, typer.Argument(metavar="N[,N...]", help="Numbers of threads, or `auto`: as many as a run chooses.")
+    ],
     quick: Quick = False,
     json: Json = False,
 ) -> None:
     """Measure single runs by number of threads."""
-    numbers = _counts("threads", counts, whole("threads"))
+    number = whole("threads")
+    numbers = _counts("threads", counts, lambda word: None if word == "auto" else number(word))
     _warn_of_build()
     _threads(numbers, quick, json)
 
@@ -108,13 +126,13 @@ def _warn_of_build() -> None:
         warn("this build has no profile of what is hot, which costs it speed; `make bench` measures one that has")
 
 
-def _standard(quick: bool, peers: bool, as_json: bool) -> None:
+def _standard(quick: bool, peers: bool, htsim: Path | None, as_json: bool) -> None:
     """Measure the standard cases and the disciplines."""
     from goodqueue.show import terminal
     from goodqueue.speed import bench as measuring
     from goodqueue.speed import bench_peers, bench_tables
 
-    beside = peers or not quick
+    beside = peers or not quick or htsim is not None
     total = len(measuring.CASES) + 2 + 2 * beside
     with terminal.progress("bench") as progress:
         results = []
@@ -123,7 +141,7 @@ def _standard(quick: bool, peers: bool, as_json: bool) -> None:
             progress(len(results) / total)
         web = measuring.run_users(measuring.WEB, quick)
         progress((len(results) + 1) / total)
-        others = bench_peers.run_cases(quick) if beside else None
+        others = bench_peers.run_cases(quick, htsim) if beside else None
         web_others = bench_peers.run_web(quick) if beside else None
         progress((total - 1) / total)
         costs = list(measuring.qdiscs(quick))
@@ -133,7 +151,7 @@ def _standard(quick: bool, peers: bool, as_json: bool) -> None:
     terminal.show(bench_tables.bench_tables(results, costs, others, web, web_others))
 
 
-def _counts(what: str, text: str, read: Callable[[str], int]) -> list[int]:
+def _counts(what: str, text: str, read: Callable[[str], Number]) -> list[Number]:
     """Return the numbers in a list with commas. Raises UserError."""
     try:
         return [read(word) for word in text.split(",")]
@@ -179,7 +197,24 @@ def _cells(quick: bool, as_json: bool) -> None:
     terminal.show(bench_tables.cell_tables(cells, growth))
 
 
-def _threads(counts: list[int], quick: bool, as_json: bool) -> None:
+def _runs(quick: bool, as_json: bool) -> None:
+    """Measure runs as users have them."""
+    from goodqueue.show import terminal
+    from goodqueue.speed import bench_runs, bench_tables
+
+    found = []
+    names = bench_runs.names()
+    with terminal.progress("bench") as progress:
+        for name in names:
+            found.append(bench_runs.run(name, quick))
+            progress(len(found) / len(names))
+    if as_json:
+        terminal.emit(dumps({"schema": 1, "quick": quick, "runs": [asdict(one) for one in found]}) + "\n")
+        return
+    terminal.print_table(bench_tables.runs_table(found))
+
+
+def _threads(counts: list[int | None], quick: bool, as_json: bool) -> None:
     """Measure single runs on each number of threads in ``counts``."""
     from goodqueue.show import terminal
     from goodqueue.speed import bench_tables, bench_threads

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from goodqueue import running
 from goodqueue.show.table import Table, decimals, number
 from goodqueue.speed.bench import BACKLOG, BACKLOGS, FLOWS, OVERFLOW, CaseResult, CrowdResult, QdiscResult, UsersResult
-from goodqueue.speed.bench_threads import ThreadsResult
+from goodqueue.speed.bench_runs import RunResult
+from goodqueue.speed.bench_threads import AUTO, ThreadsResult
 from goodqueue.speed.bench_wifi import CellResult, GrowthResult
 from goodqueue.speed.peers import PeerResult
 
@@ -78,12 +79,32 @@ def crowd_table(crowds: Sequence[CrowdResult]) -> Table:
     return Table.of("Many CUBIC flows simulated by one thread", rows, [note], ("qdisc",))
 
 
+def runs_table(results: Sequence[RunResult]) -> Table:
+    """Return the cost of runs as users have them."""
+    rows = [
+        {
+            "run": result.run,
+            "simulated\ns": number(result.simulated_s, 0),
+            "packets\nk": number(result.packets / 1e3, 0),
+            "start-up\nCPU s": number(result.start_up_s, 2),
+            "CPU\ns": number(result.cpu_s, 2),
+            "packet\nns": number(1e9 * result.cpu_s / max(result.packets, 1), 0) if result.packets else "–",
+        }
+        for result in results
+    ]
+    notes = [
+        "The packets are those that the bottleneck down forwarded. Start-up: the interpreter, and what builds the run.",
+        "The CPU seconds of a verb are those of all its runs, on all cores.",
+    ]
+    return Table.of("Runs as users have them", rows, notes, ("run",))
+
+
 def threads_table(results: Sequence[ThreadsResult]) -> Table:
     """Return the seconds of runs by their number of threads."""
     rows = [
         {
             "case": result.case,
-            "threads": str(result.threads),
+            "threads": AUTO if result.threads is None else str(result.threads),
             "time\ns": number(result.wall_s, 2),
             "CPU\ns": number(result.cpu_s, 2),
             "times as fast": number(result.times_one, 2),

@@ -18,8 +18,11 @@ SUBSCRIBERS = 300
 CROWD = Case("5000 flows", 5000, "10gbit", "20ms", "fq_codel", 4, 0)
 """As many flows as a core router sees: long at one thread."""
 
-NAMES = ("iii", "iv", CROWD.name, PROVIDER)
-"""The cases: two of the standard cases, many flows, and the evening of a provider's subscribers."""
+NAMES = ("i", "ii", "iii", "iv", CROWD.name, PROVIDER)
+"""The cases: the standard cases, many flows, and the evening of a provider's subscribers."""
+
+AUTO = "auto"
+"""In place of a number of threads: the run chooses, as `goodqueue run` without ``--threads``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ class ThreadsResult:
     """The cost of one case on some number of threads: medians of rounds in which all numbers take turns."""
 
     case: str
-    threads: int
+    threads: int | None
+    """None: the run chose."""
     wall_s: float
     cpu_s: float
     times_one: float
@@ -53,13 +57,16 @@ def scenario(name: str, quick: bool) -> Scenario:
     }
 
 
-def measure(name: str, quick: bool, threads: int) -> dict[str, float]:
-    """Run the case on ``threads`` threads in this process. Return its seconds, and the record's digest as a number."""
+def measure(name: str, quick: bool, threads: int | None) -> dict[str, float]:
+    """Run the case on ``threads`` threads in this process, or on as many as it chooses.
+
+    Return its seconds, and the record's digest as a number.
+    """
     from goodqueue._goodqueue import Simulation
 
     simulation = Simulation(json.dumps(scenario(name, quick)))
     wall, cpu = time.perf_counter(), time.process_time()
-    if threads > 1 and (why := simulation.cut(threads)):
+    if threads != 1 and (why := simulation.cut(threads)) and threads:
         raise ValueError(why)
     simulation.advance(simulation.duration_s)
     wall_s, cpu_s = time.perf_counter() - wall, time.process_time() - cpu
@@ -67,8 +74,8 @@ def measure(name: str, quick: bool, threads: int) -> dict[str, float]:
     return {"wall_s": wall_s, "cpu_s": cpu_s, "digest": float(int.from_bytes(digest[:6]))}
 
 
-def run_case(name: str, threads: list[int], quick: bool, rounds: int = 3) -> list[ThreadsResult]:
-    """Measure the case on each number of ``threads``, in turns. Raises UserError."""
+def run_case(name: str, threads: list[int | None], quick: bool, rounds: int = 3) -> list[ThreadsResult]:
+    """Measure the case on each number of ``threads``, in turns; with None the run chooses. Raises UserError."""
     call = "bench_threads.measure({!r}, {}, {})"
     runs = [
         [apart("bench_threads", call.format(name, quick, count), f"case {name}") for count in threads]

@@ -1,4 +1,4 @@
-"""Speed of other simulators in standard cases, measured alternately with ours: ns-2 and ns-3, if installed.
+"""Speed of other simulators in standard cases, measured alternately with ours: ns-2, ns-3 and htsim, if there.
 
 Their programs are in the source checkout (``benches/peers``). Each runs in its own process, and the operating system
 reports its CPU time. The time of a run of `START_UP_S` simulated seconds is subtracted, since ours is timed without its
@@ -136,6 +136,23 @@ def ns3(program: Path, folder: Path, modules_wanted: Sequence[str] = ("point-to-
             return [binary]
         complaints = complaints or compiled.stderr
     raise _UnusableError("does not compile: " + _reason(complaints))
+
+
+def htsim(tree: Path, program: Path, folder: Path) -> list[str]:
+    """Compile a program for the htsim that is built in ``tree``, a checkout of it. Raises _UnusableError."""
+    compiler, git = shutil.which("g++"), shutil.which("git")
+    library = tree / "sim" / "libhtsim.a"
+    if not library.is_file():
+        raise _UnusableError(f"found no {library} (make -C {tree}/sim libhtsim.a)")
+    if compiler is None:
+        raise _UnusableError("no compiler (apt-get install g++)")
+    version = _call([git, "-C", str(tree), "rev-parse", "--short", "HEAD"]).stdout.strip() if git else ""
+    binary = str(folder / program.stem)
+    build = [f'-DPEER_VERSION="{version}"', "-std=c++17", "-O3", f"-I{tree / 'sim'}", str(program), str(library)]
+    compiled = _call([compiler, *build, "-o", binary])
+    if compiled.returncode:
+        raise _UnusableError("does not compile: " + _reason(compiled.stderr))
+    return [binary]
 
 
 def _moved(config: str) -> list[str]:

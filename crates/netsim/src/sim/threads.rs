@@ -31,11 +31,12 @@ use std::thread::Builder;
 /// A full frame of Ethernet.
 const FULL_FRAME_BITS: f64 = 8.0 * 1514.0;
 
-/// A run is long if its links can forward more full frames than this: about a second's work.
-const LONG: f64 = 1e6;
+/// A run is long if the links that TCP uses can forward more full frames than this. A [trial](super::trial) of two
+/// threads then takes a fortieth of it.
+const LONG: f64 = 1.2e6;
 
-/// The threads have work in a window if the links can forward more full frames than this in it. A frame takes about
-/// half a microsecond, and to meet at the end of a window takes some.
+/// The threads have work in a window if these links can forward more full frames than this in it. A frame and its share
+/// of ACKs take a sixth of a microsecond and more, and to meet at the end of a window takes some.
 const BUSY: f64 = 100.0;
 
 /// Each thread has at least this number of TCP flows. The hosts of a flow cannot be shared out, and are most of the
@@ -45,6 +46,9 @@ const FLOWS: usize = 2;
 /// The shortest way from a link to its host at which a run is cut. With shorter windows the threads wait for each
 /// other longer than they work.
 const SHORTEST: Duration = Duration::from_micros(200);
+
+/// The shortest time.
+const TICK: Duration = Duration::from_nanos(1);
 
 /// A run that is cut into parts.
 pub struct Threaded {
@@ -115,19 +119,25 @@ impl Threaded {
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         let passed = self.reached.links.since(Instant::ZERO);
-        passed.saturating_sub(Duration::from_nanos(1)).min(self.duration())
+        passed.saturating_sub(TICK).min(self.duration())
     }
 
     /// Runs until `elapsed` of the run has passed, but not beyond its end. Begins no further window after `most`
     /// events. The time that is reached is [`elapsed`](Self::elapsed).
     pub fn advance_by(&mut self, elapsed: Duration, most: u64) {
+        self.advance_links_to(elapsed, elapsed, most);
+    }
+
+    /// Does the same until the links have reached `links`. Meanwhile hosts may act up to `elapsed`: so the next call
+    /// goes on as if there had been only one.
+    pub(super) fn advance_links_to(&mut self, links: Duration, elapsed: Duration, most: u64) {
         // What happens at the end itself belongs to the run.
-        let end = lock(&self.parts[0]).run.at_most(elapsed) + Duration::from_nanos(1);
+        let [stop, end] = [links, elapsed].map(|time| lock(&self.parts[0]).run.at_most(time) + TICK);
         let (mut reached, mut events) = (self.reached, 0);
         let (parts, delay) = (&self.parts, self.delay);
         let advance = |place: usize, next: Reached| lock(&parts[place]).advance(next);
         Crew::work(self.threads, parts.len(), advance, |crew| {
-            while reached.links < end && events < most {
+            while reached.links < stop && events < most {
                 let Reached { links, hosts } = reached;
                 let next = (links + delay).min(hosts + delay / 2).min(end);
                 reached = Reached { links: hosts, hosts: next };
@@ -231,22 +241,29 @@ fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation, flows: &Shard
 }
 
 impl Simulation {
-    /// Returns on how many of `cores` threads to run if nobody says it. Several are worth it if the run is long, each
-    /// thread has flows, and in each window the threads have work. Rows and cells gain too little for that: one part
-    /// has everything between the hosts.
+    /// Returns on how many of `cores` threads the run may be faster than on one. Several can be if the run is long, each
+    /// thread has flows, and in each window the threads have work. Rows and cells gain too little: one part has
+    /// everything between the hosts. Whether they are faster, a [`Trial`](super::trial::Trial) says.
     #[must_use]
     pub fn threads_worth(&self, cores: usize) -> usize {
-        let rates = Direction::ALL.map(|direction| self.scenario.link(direction).rate.0.as_bps());
-        let packets =
-            |time: Duration| rates.iter().sum::<u64>() as f64 * time.as_secs_f64() / FULL_FRAME_BITS;
-        let is_worth =
-            self.row.is_none() && packets(self.duration()) > LONG && packets(self.least_delay() / 2) > BUSY;
+        let is_worth = self.row.is_none()
+            && self.frames_in(self.duration()) > LONG
+            && self.frames_in(self.least_delay() / 2) > BUSY;
         let flows = self.flows.iter().filter(|flow| flow.kind.is_tcp()).count();
         if is_worth { cores.min(flows / FLOWS).max(1) } else { 1 }
     }
 
+    /// Returns the number of full frames that the links with data of TCP can forward in `time`.
+    fn frames_in(&self, time: Duration) -> f64 {
+        let is_used =
+            |way: &Direction| self.flows.iter().any(|flow| flow.kind.is_tcp() && flow.direction == *way);
+        let used = Direction::ALL.into_iter().filter(is_used);
+        let bps: u64 = used.map(|direction| self.scenario.link(direction).rate.0.as_bps()).sum();
+        bps as f64 * time.as_secs_f64() / FULL_FRAME_BITS
+    }
+
     /// Returns why the run stays on one thread, or `None` if it can be cut.
-    fn uncut(&self, threads: usize) -> Option<Uncut> {
+    pub(super) fn uncut(&self, threads: usize) -> Option<Uncut> {
         let has_own_queue = self.row.as_ref().is_some_and(|row| row.have_own_queues());
         let rules = [
             (threads < 2, "no more were asked for"),
