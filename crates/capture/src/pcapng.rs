@@ -1,6 +1,11 @@
 //! Writing captures: a pcapng file. It is removed again if it is not finished.
 
 use crate::Error;
+use pcap_parser::{
+    EnhancedPacketBlock, InterfaceDescriptionBlock, Linktype, OptionCode, PcapNGOption, SectionHeaderBlock,
+    ToVec,
+};
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,20 +14,6 @@ use std::path::{Path, PathBuf};
 const BUFFER_BYTES: usize = 1 << 18;
 /// `if_tsresol`: times are in units of 10⁻⁹ s.
 const NANOSECONDS: u8 = 9;
-/// The number from whose bytes a reader learns their order.
-const BYTE_ORDER: u32 = 0x1A2B_3C4D;
-
-/// The types of blocks.
-const SECTION: u32 = 0x0A0D_0D0A;
-const INTERFACE: u32 = 1;
-const PACKET: u32 = 6;
-
-/// The codes of options.
-const COMMENT: u16 = 1;
-const IF_NAME: u16 = 2;
-const SHB_USERAPPL: u16 = 4;
-const IF_TSRESOL: u16 = 9;
-const IF_TSOFFSET: u16 = 14;
 
 /// The format of frames at an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,10 +26,10 @@ pub enum Medium {
 
 impl Medium {
     /// Returns the number in the list of link types of tcpdump's authors.
-    const fn link_type(self) -> u16 {
+    const fn link_type(self) -> Linktype {
         match self {
-            Self::Ethernet => 1, // LINKTYPE_ETHERNET
-            Self::Wifi => 127,   // LINKTYPE_IEEE802_11_RADIOTAP
+            Self::Ethernet => Linktype::ETHERNET,
+            Self::Wifi => Linktype(127), // LINKTYPE_IEEE802_11_RADIOTAP
         }
     }
 }
@@ -50,8 +41,6 @@ impl Medium {
 pub struct Writer {
     path: PathBuf,
     file: Option<BufWriter<File>>,
-    /// The memory of the block that is written.
-    block: Vec<u8>,
 }
 
 impl Writer {
@@ -68,16 +57,30 @@ impl Writer {
         }
         let file = File::create(path).map_err(|error| refused(path, &error))?;
         let file = Some(BufWriter::with_capacity(BUFFER_BYTES, file));
-        let mut writer = Self { path: path.to_path_buf(), file, block: Vec::new() };
-        let (version, unknown_length) = ([1_u16, 0].map(u16::to_le_bytes), (-1_i64).to_le_bytes());
-        let body = [&BYTE_ORDER.to_le_bytes()[..], version.as_flattened(), &unknown_length];
-        let program = concat!("goodqueue ", env!("CARGO_PKG_VERSION"));
-        writer.write(SECTION, &body, &[(SHB_USERAPPL, program.as_bytes())])?;
+        let mut writer = Self { path: path.to_path_buf(), file };
+        let program = text(OptionCode::ShbUserAppl, concat!("goodqueue ", env!("CARGO_PKG_VERSION")));
+        writer.write(&mut SectionHeaderBlock {
+            block_type: 0,
+            block_len1: 0,
+            bom: 0,
+            major_version: 1,
+            minor_version: 0,
+            section_len: -1, // not known yet
+            options: vec![program],
+            block_len2: 0,
+        })?;
         for (name, medium) in interfaces {
-            let [link_type, reserved] = [medium.link_type(), 0].map(u16::to_le_bytes);
-            let body = [&link_type[..], &reserved, &snap_bytes.to_le_bytes()];
-            let options = [(IF_NAME, name.as_bytes()), (IF_TSRESOL, &[NANOSECONDS]), (IF_TSOFFSET, &[0; 8])];
-            writer.write(INTERFACE, &body, &options)?;
+            writer.write(&mut InterfaceDescriptionBlock {
+                block_type: 0,
+                block_len1: 0,
+                linktype: medium.link_type(),
+                reserved: 0,
+                snaplen: snap_bytes,
+                options: vec![text(OptionCode::IfName, name)],
+                block_len2: 0,
+                if_tsresol: NANOSECONDS,
+                if_tsoffset: 0,
+            })?;
         }
         Ok(writer)
     }
@@ -95,9 +98,18 @@ impl Writer {
         data: &[u8],
         comment: Option<&str>,
     ) -> Result<(), Error> {
-        let numbers = [interface, (time_ns >> 32) as u32, time_ns as u32, data.len() as u32, len];
-        let comment = comment.map(|comment| (COMMENT, comment.as_bytes()));
-        self.write(PACKET, &[numbers.map(u32::to_le_bytes).as_flattened(), data], comment.as_slice())
+        self.write(&mut EnhancedPacketBlock {
+            block_type: 0,
+            block_len1: 0,
+            if_id: interface,
+            ts_high: (time_ns >> 32) as u32,
+            ts_low: time_ns as u32,
+            caplen: data.len() as u32,
+            origlen: len,
+            data,
+            options: comment.map(|comment| text(OptionCode::Comment, comment)).into_iter().collect(),
+            block_len2: 0,
+        })
     }
 
     /// Writes the rest, and waits until all of it is on the disk.
@@ -114,27 +126,10 @@ impl Writer {
         })
     }
 
-    /// Writes a block of type `kind`: what is in `body`, padded, and the options, each a code and a value.
-    fn write(&mut self, kind: u32, body: &[&[u8]], options: &[(u16, &[u8])]) -> Result<(), Error> {
+    fn write(&mut self, block: &mut impl ToVec) -> Result<(), Error> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        let block = &mut self.block;
-        block.clear();
-        block.extend(kind.to_le_bytes());
-        block.extend([0; 4]); // the length of the block, which begins and ends it
-        body.iter().for_each(|part| block.extend(*part));
-        pad(block);
-        for (code, value) in options {
-            block.extend([*code, value.len() as u16].map(u16::to_le_bytes).as_flattened());
-            block.extend(*value);
-            pad(block);
-        }
-        if !options.is_empty() {
-            block.extend([0; 4]); // opt_endofopt
-        }
-        let len = (block.len() as u32 + 4).to_le_bytes();
-        block.extend(len);
-        block[4..8].copy_from_slice(&len);
-        file.write_all(block).map_err(|error| refused(&self.path, &error))
+        let bytes = block.to_vec().map_err(io::Error::other);
+        bytes.and_then(|bytes| file.write_all(&bytes)).map_err(|error| refused(&self.path, &error))
     }
 }
 
@@ -151,7 +146,9 @@ fn refused(path: &Path, error: &io::Error) -> Error {
     Error { file: path.to_path_buf(), message: format!("cannot be written: {error}") }
 }
 
-/// Fills `block` up to a multiple of four bytes.
-fn pad(block: &mut Vec<u8>) {
-    block.resize(block.len().next_multiple_of(4), 0);
+/// Returns an option. Its value is padded to a multiple of four bytes.
+fn text(code: OptionCode, value: &str) -> PcapNGOption<'static> {
+    let mut padded = value.as_bytes().to_vec();
+    padded.resize(value.len().next_multiple_of(4), 0);
+    PcapNGOption { code, len: value.len() as u16, value: Cow::Owned(padded) }
 }
