@@ -50,8 +50,8 @@ impl Simulation {
         Ok(Self { state, duration, python: making.is_python, failure, trace: None })
     }
 
-    /// Cuts the run, which has not begun, for `threads` threads. Without `threads`, a long run tries as many as there are
-    /// cores, and goes on with them if they are faster than one. Returns why the run is not cut, if it is not.
+    /// Cuts the run, which has not begun, for `threads` threads. Without `threads`, a long run tries as many as there
+    /// are cores, and goes on with them if they are faster than one. Returns why the run is not cut, if it is not.
     #[pyo3(signature = (threads = None))]
     fn cut(&mut self, py: Python<'_>, threads: Option<usize>) -> Option<&'static str> {
         let state = std::mem::replace(&mut self.state, State::Over(String::new()));

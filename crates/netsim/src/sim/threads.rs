@@ -241,8 +241,8 @@ fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation, flows: &Shard
 }
 
 impl Simulation {
-    /// Returns on how many of `cores` threads the run may be faster than on one. Several can be if the run is long, each
-    /// thread has flows, and in each window the threads have work. Rows and cells gain too little: one part has
+    /// Returns on how many of `cores` threads the run may be faster than on one. Several can be if the run is long,
+    /// each thread has flows, and in each window the threads have work. Rows and cells gain too little: one part has
     /// everything between the hosts. Whether they are faster, a [`Trial`](super::trial::Trial) says.
     #[must_use]
     pub fn threads_worth(&self, cores: usize) -> usize {
