@@ -100,7 +100,7 @@ fn a_packet_that_is_refused_whole_was_not_sent() {
 #[test]
 fn fq_paces_the_tcp_of_its_own_host_and_a_ping_passes_it() {
     let of = |stack: &str, qdisc: &str| {
-        let hosts = json!([{"name": "alice", "rate": "5mbit", "qdisc": qdisc, "tso": false}]);
+        let hosts = json!([{"name": "alice", "rate": "5mbit", "qdisc": qdisc}]);
         let mut scenario = upload(stack, &hosts);
         let ping = json!({"kind": "ping", "direction": "up", "host": "alice"});
         scenario["traffic"].as_array_mut().unwrap().push(ping);
@@ -123,7 +123,7 @@ fn fq_paces_the_tcp_of_its_own_host_and_a_ping_passes_it() {
 #[test]
 fn a_change_of_pacing_is_for_connections_that_begin_later() {
     let of = |first: &str, then: Option<&str>, traffic: Value| {
-        let hosts = json!([{"name": "alice", "rate": "5mbit", "qdisc": first, "tso": false}]);
+        let hosts = json!([{"name": "alice", "rate": "5mbit", "qdisc": first}]);
         let mut scenario = upload("linux-6.1", &hosts);
         let ping = json!({"kind": "ping", "direction": "up", "host": "alice"});
         scenario["traffic"] = json!([traffic, ping]);

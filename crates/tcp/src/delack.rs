@@ -122,6 +122,7 @@ impl DelayedAck {
     ) {
         if len == self.mss {
             self.pushed = self.pushed.max(u8::from(push));
+            self.last_len = 0;
         } else if len > 0 {
             self.on_other(len, push);
         }
@@ -282,17 +283,18 @@ impl DelayedAck {
     }
 
     /// Takes a segment of another length than the last ones. A short segment ends what the application wrote. Two of
-    /// equal length are full segments of a peer that sends no longer ones, unless they are pushed and short: then they
-    /// are rather two messages.
+    /// equal length in a row are full segments of a peer that sends no longer ones, unless they are pushed and short:
+    /// then they are rather two messages.
     #[cold]
     fn on_other(&mut self, len: u16, push: bool) {
+        let last = core::mem::take(&mut self.last_len);
         if len > self.mss {
             self.mss = len;
             self.pushed = self.pushed.max(u8::from(push));
             return;
         }
         if len >= LONG || (len >= SHORT && !push) {
-            let last = core::mem::replace(&mut self.last_len, len);
+            self.last_len = len;
             if last == len {
                 self.mss = len;
                 return;

@@ -214,6 +214,9 @@ fn two_short_segments_alike_are_messages_where_they_are_pushed() {
         (0..2).for_each(|_| d.on_data(at(1), len, push, || RTO, || WINDOW));
         assert_eq!(d.mss, mss, "{len} {push}");
     }
+    let mut d = settled();
+    [1000, 1448, 1000].map(|len| d.on_data(at(1), len, true, || RTO, || WINDOW));
+    assert_eq!(d.mss, 1448, "the two must come in a row");
 }
 
 /// Linux: data that leaves within the ATO after data arrived is an answer. Data that leaves exactly at the ATO is none.
