@@ -27,8 +27,8 @@ const LEAST_RATE: u64 = 12_500;
 const VARIES_SHIFT: u32 = 5;
 /// The longest packet in time, as in `super`.
 const BURST_SHIFT: u32 = super::BURST_SHIFT;
-/// The second by which a rate becomes a window: 2^20 µs, 5 % too long. So a flow stays with its rate up to 4.2 packets in
-/// a round trip, and returns to it at 4.
+/// The second by which a rate becomes a window: 2^20 µs, 5 % too long. So a flow stays with its rate up to 4.2 packets
+/// in a round trip, and returns to it at 4.
 const SECOND: u128 = (1 << 20) * 1000;
 
 /// The rate in place of the window.
