@@ -146,7 +146,7 @@ fn each_refusal_names_key_value_and_what_is_accepted() {
         (
             "/traffic/0/rate",
             json!("1mbit"),
-            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: cc, stack, pacing, ecn, dscp",
+            "traffic[0].rate: kind \"bulk\" has no such key; accepted beside the common ones: opening, cc, stack,",
         ),
         (
             "/traffic/0/start",

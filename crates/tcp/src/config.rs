@@ -133,8 +133,7 @@ impl Config {
         self.own.as_ref().filter(|_| self.cc == Cc::Own)
     }
 
-    /// Returns whether its TCP has AccECN's option: that of the stack, or of the L4S team's kernel with Prague's
-    /// module.
+    /// Returns whether its TCP has AccECN's option: that of the stack, or of the L4S team's kernel with its Prague.
     pub(crate) const fn has_accecn_option(&self) -> bool {
         self.stack.has_accecn() || (cfg!(feature = "complete") && self.cc_options.module)
     }
