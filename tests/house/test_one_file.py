@@ -46,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
         "python/goodqueue/flent",
         "python/goodqueue/neighbours",
         "python/goodqueue/calibrate/programs/ping.py",  # the program
+        "python/goodqueue/speed/bench_runs.py",  # a run whose speed is measured
     },
     "voip": {"python/goodqueue/flent", "python/goodqueue/neighbours"},
     "page": {
@@ -55,6 +56,7 @@ ALLOWED: dict[str, set[str]] = {
     "packmime": {"python/goodqueue/speed/bench.py"},  # a case of other simulators
     "web_users": {
         "python/goodqueue/speed/bench.py",  # a standard case
+        "python/goodqueue/speed/bench_runs.py",
     },
     "tmix": set(),
     "media": set(),
@@ -64,7 +66,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "rpm": {"python/goodqueue/calibrate/programs/mach.py"},  # the test of the program mach
     "quic": {"python/goodqueue/suites/stacks.py"},
-    "rrul": {"python/goodqueue/flent"},
+    "rrul": {"python/goodqueue/flent", "python/goodqueue/speed/bench_runs.py"},
     "rrul_be": {"python/goodqueue/flent", "python/goodqueue/calibrate/programs/flent.py"},
     "tcp_nup": {"python/goodqueue/flent"},
     "tcp_ndown": {"python/goodqueue/flent"},

@@ -31,9 +31,9 @@ use std::thread::Builder;
 /// A full frame of Ethernet.
 const FULL_FRAME_BITS: f64 = 8.0 * 1514.0;
 
-/// A run is long if the links that TCP uses can forward more full frames than this. A [trial](super::trial) of two
-/// threads then takes a fortieth of it.
-const LONG: f64 = 1.2e6;
+/// A run is long if the links that TCP uses can forward more full frames than this. A step of a [trial](super::trial)
+/// then has some thousand of them, and to build the parts is little beside the run.
+const LONG: f64 = 4e6;
 
 /// The threads have work in a window if these links can forward more full frames than this in it. A frame and its share
 /// of ACKs take a sixth of a microsecond and more, and to meet at the end of a window takes some.

@@ -10,11 +10,11 @@ use goodqueue_units::Duration;
 use std::time::{Duration as Wall, Instant as Clock};
 
 /// Both runs do so many steps. In the first ones caches fill and flows start, so they are not judged.
-const STEPS: usize = 10;
-const UNJUDGED: usize = 3;
+const STEPS: usize = 6;
+const UNJUDGED: usize = 2;
 
-/// A step is this part of the run, so the trial is a fortieth of it.
-const PARTS: u64 = 400;
+/// A step is this part of the run. So the trial takes a hundredth of the run, twice.
+const PARTS: u64 = 600;
 
 /// Several threads must take less than this share of the time of one: they also take more processor time.
 const FASTER: f64 = 0.9;
