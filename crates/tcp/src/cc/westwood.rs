@@ -2,9 +2,9 @@
 //! carries: the measured rate of ACKs times the smallest RTT.
 //!
 //! This is Linux's version. It takes one sample of the rate per RTT, and at most one per 48 ms (the paper has no such
-//! limit). It has two low-pass filters of 7/8 in series, where the paper has one by Tustin's rule. Times are whole ticks,
-//! rates are bytes per tick, and an ACK that moves nothing counts as a segment, of which a later ACK of more than a
-//! segment takes away what was counted.
+//! limit). It has two low-pass filters of 7/8 in series, where the paper has one by Tustin's rule. Times are whole
+//! ticks, rates are bytes per tick, and an ACK that moves nothing counts as a segment, of which a later ACK of more
+//! than a segment takes away what was counted.
 
 use super::reno::Reno;
 use super::{Ack, Cause, Congestion, CongestionControl};
@@ -175,7 +175,7 @@ mod tests {
         w.on_delivered(&Ack { rtt, una: SeqNumber(1 + bytes), ..Ack::of(now, 1) }, &mut window);
     }
 
-    /// A connection of segments of 1000 bytes, whose first ACK came.
+    /// Builds the state of a connection of segments of 1000 bytes, whose first ACK came.
     fn westwood() -> Westwood {
         let mut w = Westwood::new(&Config { mss: 1000, ..Config::default() });
         take(&mut w, 0, 0, 60);

@@ -99,8 +99,8 @@ impl Timer {
         now >= self.deadline
     }
 
-    /// Sets the retransmission timer to `rtt`'s RTO and the `delay` of pacing from now. If it replaces a probe or a wait for late segments, the
-    /// time counts from when the first segment was last sent.
+    /// Sets the retransmission timer to `rtt`'s RTO and the `delay` of pacing from now. If it replaces a probe or a
+    /// wait for late segments, the time counts from when the first segment was last sent.
     #[inline]
     pub(super) fn set_rto(
         &mut self,
@@ -118,8 +118,8 @@ impl Timer {
         self.set(Wait::Rto, now, timeout + delay);
     }
 
-    /// Sets the timer to a probe `timeout` and the `delay` of pacing from now, because a segment was sent. If RTO of the first segment, which
-    /// left at `head_sent_at`, comes before the probe, the timer fires then.
+    /// Sets the timer to a probe `timeout` and the `delay` of pacing from now, because a segment was sent. If RTO of
+    /// the first segment, which left at `head_sent_at`, comes before the probe, the timer fires then.
     #[inline]
     pub(super) fn set_probe(
         &mut self,
