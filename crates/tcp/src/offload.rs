@@ -44,6 +44,8 @@ pub(crate) struct Offload {
     left: u16,
     /// Segments of `left` that certainly leave now.
     pub(crate) sure: u16,
+    /// The window for which the buffer has grown.
+    pub(crate) grown: u16,
     /// What the application waits for.
     pub(crate) app: App,
     /// Only one packet may leave, even if it could be longer later, or it has left.
@@ -67,6 +69,7 @@ impl Offload {
             widest: 0,
             left: 0,
             sure: 0,
+            grown: 0,
             app: App::Idle,
             once: Once::No,
         }

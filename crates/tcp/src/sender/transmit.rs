@@ -109,9 +109,12 @@ impl Sender {
             App::Idle => false,
             App::Writes => true,
             App::Waits => {
-                self.board.in_flight() < self.window.cwnd
-                    || (self.unsent < self.offload.wake_unsent
-                        && (self.board.una() >= self.offload.wake || self.board.sacked_out() > 0))
+                let has_room = self.board.in_flight() < self.window.cwnd;
+                if self.unsent < self.offload.wake_unsent {
+                    has_room || self.board.una() >= self.offload.wake || self.board.sacked_out() > 0
+                } else {
+                    has_room && self.window.cwnd > self.offload.grown.into() // only the buffer grows
+                }
             }
         }
     }
@@ -124,6 +127,7 @@ impl Sender {
     /// Makes the buffer hold more congestion windows. Returns whether it grew.
     #[cold]
     fn expand_buffer(&mut self) -> bool {
+        self.offload.grown = self.window.cwnd.min(u16::MAX.into()) as u16;
         let grows = self.queue.expand(self.window.cwnd.max(self.recovery.rack.degree() + 1));
         if grows {
             self.offload.wake = self.board.una(); // what is free is more than was reckoned with
