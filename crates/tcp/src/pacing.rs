@@ -131,7 +131,7 @@ impl Pace {
 
     /// Returns the rate in whole bytes per second, as Linux has it, or `None` if it is less than one.
     pub(crate) fn rate(self) -> Option<Rate> {
-        Rate::from_bps(self.product / self.eighths & !7)
+        Rate::from_bps((self.product / self.eighths) & !7)
     }
 }
 

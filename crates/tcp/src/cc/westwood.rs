@@ -3,8 +3,8 @@
 //!
 //! This is Linux's version. It takes one sample of the rate per RTT, and at most one per 48 ms (the paper has no such
 //! limit). It has two low-pass filters of 7/8 in series, where the paper has one by Tustin's rule. Times are whole
-//! ticks, rates are bytes per tick, and an ACK that moves nothing counts as a segment, of which a later ACK of more
-//! than a segment takes away what was counted.
+//! ticks, and rates are bytes per tick. An ACK that moves nothing counts as a segment, and a later ACK of more than a
+//! segment counts for less by what was counted so.
 
 use super::reno::Reno;
 use super::{Ack, Cause, Congestion, CongestionControl};
@@ -150,8 +150,8 @@ impl Westwood {
         if self.rate == 0 && self.rate_once == 0 {
             (self.rate_once, self.rate) = (sample, sample);
         } else {
-            self.rate_once = (7 * u64::from(self.rate_once) + u64::from(sample) >> 3) as u32;
-            self.rate = (7 * u64::from(self.rate) + u64::from(self.rate_once) >> 3) as u32;
+            self.rate_once = ((7 * u64::from(self.rate_once) + u64::from(sample)) >> 3) as u32;
+            self.rate = ((7 * u64::from(self.rate) + u64::from(self.rate_once)) >> 3) as u32;
         }
         self.bytes = 0;
         self.sample_start = now;
@@ -175,7 +175,7 @@ mod tests {
         w.on_delivered(&Ack { rtt, una: SeqNumber(1 + bytes), ..Ack::of(now, 1) }, &mut window);
     }
 
-    /// Builds the state of a connection of segments of 1000 bytes, whose first ACK came.
+    /// Returns a connection of segments of 1000 bytes, whose first ACK came.
     fn westwood() -> Westwood {
         let mut w = Westwood::new(&Config { mss: 1000, ..Config::default() });
         take(&mut w, 0, 0, 60);

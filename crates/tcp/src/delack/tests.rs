@@ -215,7 +215,7 @@ fn two_short_segments_alike_are_messages_where_they_are_pushed() {
         assert_eq!(d.mss, mss, "{len} {push}");
     }
     let mut d = settled();
-    [1000, 1448, 1000].map(|len| d.on_data(at(1), len, true, || RTO, || WINDOW));
+    [1000, 1448, 1000].into_iter().for_each(|len| d.on_data(at(1), len, true, || RTO, || WINDOW));
     assert_eq!(d.mss, 1448, "the two must come in a row");
 }
 

@@ -100,7 +100,7 @@ impl Timer {
     }
 
     /// Sets the retransmission timer to `rtt`'s RTO and the `delay` of pacing from now. If it replaces a probe or a
-    /// wait for late segments, the time counts from when the first segment was last sent.
+    /// wait for late segments, RTO counts from when the first segment was last sent.
     #[inline]
     pub(super) fn set_rto(
         &mut self,
@@ -119,7 +119,7 @@ impl Timer {
     }
 
     /// Sets the timer to a probe `timeout` and the `delay` of pacing from now, because a segment was sent. If RTO of
-    /// the first segment, which left at `head_sent_at`, comes before the probe, the timer fires then.
+    /// the first segment, which left at `head_sent_at`, comes before the probe, it takes the probe's place.
     #[inline]
     pub(super) fn set_probe(
         &mut self,

@@ -27,7 +27,8 @@ def of_card(plan: Plan, place: int) -> int:
 
 def count(plan: Plan) -> int:
     """Return how many parts have a number."""
-    return sum(map(len, _numbers(plan)))
+    steps, cards = _numbers(plan)
+    return len(steps) + len(cards)
 
 
 def _below_most(number: int) -> int:
@@ -42,7 +43,7 @@ def _numbers(plan: Plan) -> tuple[dict[tuple[str, int | None], int], dict[int, i
         for place, stack in enumerate(plan.stacks):
             if stack.side == side and stack.link is not None:
                 cards[place] = len(steps) + len(cards)
-        for place in plan.rows[direction]:
-            if place is not None:
-                steps[direction, place] = len(steps) + len(cards)
+        for hop in plan.rows[direction]:
+            if hop is not None:
+                steps[direction, hop] = len(steps) + len(cards)
     return steps, cards
