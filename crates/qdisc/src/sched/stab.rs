@@ -303,62 +303,9 @@ impl Owner<Token> for Any<'_> {
     }
 }
 
-/// The discipline inside. Nothing here has a type of the caller's, so this crate alone compiles it.
-struct Inner(Box<AnyQdisc<Token>>);
-
-impl Inner {
-    fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        AnyQdisc::build(args, link).map(|qdisc| Self(Box::new(qdisc)))
-    }
-    fn link(&self) -> Link {
-        self.0.link()
-    }
-    fn reconfigure(
-        &mut self,
-        now: Instant,
-        args: Args,
-        link: Link,
-        owner: &mut dyn Owner<Token>,
-    ) -> Result<(), Error> {
-        self.0.reconfigure(now, args, link, &mut Any(owner))
-    }
-    fn change_tree(
-        &mut self,
-        now: Instant,
-        change: Change,
-        owner: &mut dyn Owner<Token>,
-    ) -> Result<(), Error> {
-        self.0.change_tree(now, change, &mut Any(owner))
-    }
-    fn enqueue(&mut self, now: Instant, token: Token, owner: &mut dyn Owner<Token>) -> Enqueued {
-        self.0.enqueue(now, token, &mut Any(owner))
-    }
-    fn dequeue(&mut self, now: Instant, owner: &mut dyn Owner<Token>) -> Option<Token> {
-        self.0.dequeue(now, &mut Any(owner))
-    }
-    fn next_timer(&self) -> Option<Instant> {
-        self.0.next_timer()
-    }
-    fn paces_sockets(&self) -> bool {
-        self.0.paces_sockets()
-    }
-    fn is_work_conserving(&self) -> bool {
-        self.0.is_work_conserving()
-    }
-    fn on_timer(&mut self, now: Instant, owner: &mut dyn Owner<Token>) {
-        self.0.on_timer(now, &mut Any(owner));
-    }
-    fn backlog(&self) -> Backlog {
-        self.0.backlog()
-    }
-    fn probe(&self, probe: &mut dyn Probe) {
-        self.0.probe(probe);
-    }
-}
-
 /// A discipline with a table in front of it.
 pub struct Stab<P> {
-    inner: Inner,
+    inner: Box<AnyQdisc<Token>>,
     table: Table,
     waiting: Waiting<P>,
     /// The parameters of the discipline, and those of the table.
@@ -368,7 +315,7 @@ pub struct Stab<P> {
 impl<P: Packet> Stab<P> {
     /// Builds the discipline of `args` behind their table, `words`.
     pub(crate) fn build(args: &Args, words: &Args, link: &Link) -> Result<Self, Error> {
-        let inner = Inner::build(&args.without_stab(), link)?;
+        let inner = Box::new(AnyQdisc::build(&args.without_stab(), link)?);
         let waiting = Waiting { places: Vec::new(), free: Vec::new() };
         Ok(Self { inner, table: Table::new(words), waiting, args: args.clone() })
     }
@@ -393,7 +340,7 @@ impl<P: Packet> Stab<P> {
         owner: &mut O,
     ) -> Result<(), Error> {
         let mut exchange = Exchange { waiting: &mut self.waiting, owner };
-        self.inner.reconfigure(now, args.without_stab(), link, &mut exchange)?;
+        self.inner.reconfigure(now, args.without_stab(), link, &mut Any(&mut exchange))?;
         self.table = args.stab().map_or_else(|| self.table.clone(), Table::new);
         self.args = args;
         Ok(())
@@ -409,7 +356,7 @@ impl<P: Packet> Stab<P> {
         let args = change.args.clone();
         change.args = args.without_stab();
         let mut exchange = Exchange { waiting: &mut self.waiting, owner };
-        self.inner.change_tree(now, change, &mut exchange)?;
+        self.inner.change_tree(now, change, &mut Any(&mut exchange))?;
         self.args = args;
         Ok(())
     }
@@ -420,12 +367,12 @@ impl<P: Packet> Qdisc<P> for Stab<P> {
         packet.set_arrival(now);
         let len = self.table.size(packet.len());
         let token = self.waiting.keep(packet, len);
-        self.inner.enqueue(now, token, &mut Exchange { waiting: &mut self.waiting, owner })
+        self.inner.enqueue(now, token, &mut Any(&mut Exchange { waiting: &mut self.waiting, owner }))
     }
 
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
         let mut exchange = Exchange { waiting: &mut self.waiting, owner };
-        let token = self.inner.dequeue(now, &mut exchange)?;
+        let token = self.inner.dequeue(now, &mut Any(&mut exchange))?;
         self.waiting.take(&token)
     }
 
@@ -442,7 +389,7 @@ impl<P: Packet> Qdisc<P> for Stab<P> {
     }
 
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        self.inner.on_timer(now, &mut Exchange { waiting: &mut self.waiting, owner });
+        self.inner.on_timer(now, &mut Any(&mut Exchange { waiting: &mut self.waiting, owner }));
     }
 
     fn backlog(&self) -> Backlog {
