@@ -267,7 +267,9 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// Returns the packet that the law lets leave next.
-    #[inline(always)] // the answer has room for a packet, and would go through memory
+    // The answer has room for a packet, and would go through memory. The page's module has to be small.
+    #[cfg_attr(target_family = "wasm", inline)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Next<P>> {
         loop {
             let bucket = self.flows.next_flow()?;
