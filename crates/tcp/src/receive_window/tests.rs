@@ -310,7 +310,7 @@ proptest! {
             match kind {
                 0 => {
                     (now, taken) = (now + Duration::from_millis(60), taken + more);
-                    [&mut noted, &mut plain].map(|w| w.on_read(now, taken, Waits::default()));
+                    [&mut noted, &mut plain].into_iter().for_each(|w| w.on_read(now, taken, Waits::default()));
                 }
                 1 => prop_assert_eq!(noted.grow(Some(more as u32), len), plain.grow(Some(more as u32), len)),
                 _ => prop_assert_eq!(noted.grow(None, len), plain.grow(None, len)),
