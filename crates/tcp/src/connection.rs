@@ -283,7 +283,7 @@ impl Connection {
     }
 
     /// Builds a segment of `len` payload bytes, with the acknowledgement and all options.
-    #[inline(always)] // as `Receiver::carry`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::carry`
     fn carry(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
         if self.receiver.tells_bytes() {
             return self.carry_and_tell(now, seq, len, flags, ecn);
@@ -404,7 +404,7 @@ impl Connection {
         (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, true)
     }
 
-    #[inline(always)] // as `Receiver::carry`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::carry`
     fn bare_ack(&mut self, now: Instant) -> Segment {
         let (seq, len, flags, ecn, _) = self.bare();
         self.carry(now, seq, len, flags, ecn)

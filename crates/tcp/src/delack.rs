@@ -111,7 +111,7 @@ impl DelayedAck {
 
     /// Takes a segment in order, and learns the peer's rhythm. `len` is its length, or that of each segment that a card
     /// has merged in it (Linux's `tcp_measure_rcv_mss`). `window` is what the peer was offered.
-    #[inline(always)] // as `Receiver::on_next`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::on_next`
     pub(crate) fn on_data(
         &mut self,
         now: Instant,
@@ -234,7 +234,7 @@ impl DelayedAck {
 
     /// Decides the answer to a segment that was taken. `srtt` belongs to our own sending. Returns whether an ACK leaves
     /// at once, before the application reads.
-    #[inline(always)] // as `Receiver::on_next`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::on_next`
     pub(crate) fn on_taken(
         &mut self,
         now: Instant,
@@ -304,7 +304,7 @@ impl DelayedAck {
     }
 
     /// Sets the timer of a delayed ACK. Returns whether the timer was nearly due: then the ACK leaves at once.
-    #[inline(always)] // as `Receiver::on_next`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::on_next`
     fn delay(&mut self, now: Instant, srtt: impl FnOnce() -> Option<Duration>) -> bool {
         let mut ato = self.ato;
         if ato > MIN {

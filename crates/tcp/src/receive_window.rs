@@ -319,7 +319,7 @@ impl ReceiveWindow {
 
     /// Takes the timestamp echo `tsecr` of a full segment. The first segment with this `tsecr` gives an RTT sample.
     /// `now` is our clock.
-    #[inline(always)] // as `Receiver::on_next`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::on_next`
     pub(crate) fn on_echo(&mut self, now: u32, tsecr: u32) {
         // No branch (branch prediction): a burst echoes one or two timestamps, and where the second begins is not
         // predictable.

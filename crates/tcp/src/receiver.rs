@@ -228,7 +228,8 @@ impl Receiver {
     }
 
     /// Takes a segment that [is next](Self::is_next). Returns its bytes.
-    #[inline(always)] // a call would save and load more registers than most of its parts need
+    // A call would save and load more registers than most of its parts need.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn on_next(&mut self, now: Instant, segment: &Segment, rtt: &RttEstimator) -> u32 {
         self.hear(now, segment);
         let len = u32::from(segment.payload_len);
@@ -279,7 +280,7 @@ impl Receiver {
 
     /// Takes the next `bytes` in order. `memory` is what is in the buffer when the window may grow: the segment too,
     /// and what it has just put in order (`tcp_queue_rcv`). `None`: nothing but the segment.
-    #[inline(always)] // as `on_next`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `on_next`
     fn take(&mut self, now: Instant, segment: &Segment, bytes: u32, memory: Option<u32>, rtt: &RttEstimator) {
         self.unacked += bytes;
         self.delivered += u64::from(bytes);
@@ -321,7 +322,7 @@ impl Receiver {
     /// Does the same for the next segment, of `len` bytes. It still takes up room, and where that makes the window
     /// smaller, the ACK of more than a segment leaves when the application has read (`__tcp_ack_snd_check`,
     /// `tcp_cleanup_rbuf`).
-    #[inline(always)] // as `on_next`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `on_next`
     fn answer_before_reading(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
         let near = self.window.is_near_limit().then(|| self.window.packet_memory() + u32::from(len));
         let shrinks = near.is_some_and(|memory| {

@@ -216,7 +216,7 @@ impl Aqm for Codel {
         Backlog { packets: self.limit as u32, ..Backlog::UNLIMITED }
     }
 
-    #[inline(always)] // the packet is then copied once: into the ring
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // the packet is then copied once: into the ring
     fn enqueue<P: Packet, O: Owner<P>>(
         &mut self,
         _now: Instant,

@@ -215,7 +215,7 @@ impl<P: Packet, A: Aqm> Discipline<P> for Managed<P, A> {
 }
 
 impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
-    #[inline(always)] // as the laws' own: a packet is copied once, into the ring
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as the laws' own: a packet is copied once, into the ring
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
         self.law.enqueue(now, packet, &mut self.queue, owner)

@@ -232,7 +232,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     }
 
     /// Appends `packet` to the queue of `bucket`. A flow that is in no list becomes new.
-    #[inline(always)] // as `FqCodel::put`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `FqCodel::put`
     pub(crate) fn push(&mut self, bucket: u32, packet: P) {
         let flow = &mut self.flows[bucket as usize];
         let packet = self.packets.push(&mut flow.queue, packet);
@@ -317,7 +317,8 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     }
 
     /// Charges the flow whose turn it is for its oldest packet, which has `len` bytes and leaves now.
-    #[inline(always)] // has two callers, and one of them is called with each packet
+    // Has two callers, and one of them is called with each packet.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn charge_head(&mut self, bucket: u32, len: u32) -> Option<()> {
         let flow = &mut self.flows[bucket as usize];
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);

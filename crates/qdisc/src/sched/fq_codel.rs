@@ -168,7 +168,7 @@ impl<P: Packet> Discipline<P> for FqCodel<P> {
 }
 
 impl<P: Packet> Qdisc<P> for FqCodel<P> {
-    #[inline(always)] // as `put`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `put`
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         let bucket = self.flows.bucket(packet.flow_hash());
         self.put(now, bucket, packet, owner)
@@ -258,7 +258,7 @@ fn describe((bucket, flow): (u32, &Flow<Vars>)) -> alloc::string::String {
 }
 
 impl<P: Packet> FqCodel<P> {
-    #[inline(always)] // the packet is then copied once: to its place in the slab
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // the packet is then copied once: to its place in the slab
     fn put<O: Owner<P>>(&mut self, now: Instant, bucket: u32, mut packet: P, owner: &mut O) -> Enqueued {
         packet.set_arrival(now);
         self.flows.push(bucket, packet);
@@ -267,8 +267,7 @@ impl<P: Packet> FqCodel<P> {
     }
 
     /// Returns the packet that the law lets leave next.
-    // The answer has room for a packet, and would go through memory. The page's module has to be small.
-    #[cfg_attr(target_family = "wasm", inline)]
+    // The answer has room for a packet, and would go through memory.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Next<P>> {
         loop {

@@ -30,7 +30,7 @@ impl Sender {
     }
 
     /// Sends the next segment that may leave, of those in the socket.
-    #[inline(always)] // as `poll_transmit`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `poll_transmit`
     fn next_segment(&mut self, now: Instant) -> Option<(Chunk, Flags, bool)> {
         self.offload.sure = 0;
         let in_flight = self.board.in_flight();
@@ -64,7 +64,7 @@ impl Sender {
         Some((chunk, Flags::CWR.when(cwr) | Flags::PSH.when(push), chunk.len > 0))
     }
     /// Begins a packet of new data. Returns whether it may leave: otherwise it waits for company.
-    #[inline(always)] // as `poll_transmit`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `poll_transmit`
     fn begin_new(&mut self, now: Instant, in_flight: u32) -> bool {
         self.load();
         let room = self.window.cwnd - in_flight;
@@ -213,7 +213,7 @@ impl Sender {
 
     /// Sends the next segment of the present packet, if it is sure to leave now. Returns where the segment starts, and
     /// whether it is the last of the packet.
-    #[inline(always)] // has one caller, which asks with each segment
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // has one caller, which asks with each segment
     pub(crate) fn split(&mut self, now: Instant) -> Option<(SeqNumber, bool)> {
         if self.offload.sure == 0 {
             return None;
@@ -304,7 +304,7 @@ impl Sender {
     }
 
     /// Sends `len` bytes of new data, with FIN if nothing follows.
-    #[inline(always)] // as `poll_transmit`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `poll_transmit`
     pub(super) fn send_len(&mut self, now: Instant, len: u16) -> Chunk {
         self.unsent -= u32::from(len);
         self.offload.head.bytes -= u32::from(len);
@@ -453,7 +453,7 @@ impl Sender {
     }
 
     /// Notes that a segment of `len` bytes was sent, new or again.
-    #[inline(always)] // as `poll_transmit`
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `poll_transmit`
     pub(super) fn after_send(&mut self, now: Instant, len: u16) {
         self.last_sent = now;
         self.segments_sent += 1;

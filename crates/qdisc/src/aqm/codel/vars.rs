@@ -105,8 +105,7 @@ impl Vars {
 
     /// Judges the head packet where it lies, so that a packet which passes is moved only once. `backlog` is the
     /// number of waiting bytes, including this packet.
-    // A link asks with each packet, and the call took a quarter of it. The page's module has to be small.
-    #[cfg_attr(target_family = "wasm", inline)]
+    // A link asks with each packet, and the call took a quarter of it.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn judge<P: Packet>(
         &mut self,
