@@ -108,6 +108,12 @@ def quiet(act: Callable[[], object], what: str) -> None:
         raise AssertionError(what) from error
 
 
+def test_a_time_of_more_than_64_bits_is_exported(whole: Record) -> None:
+    data: Any = json.loads(json.dumps(whole))
+    data["series"]["time_s"][3] = 2**64
+    writing.data_file(results.record(json.dumps(data), "record.json", "a record"), "title", "record.json")
+
+
 def test_however_a_record_is_changed_it_is_read_or_refused(whole: Record, tmp_path: Path) -> None:
     from goodqueue.show.run import run_tables
 

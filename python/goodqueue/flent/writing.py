@@ -175,8 +175,8 @@ def _call(call: CallSeries, flow: FlowSeries | None, grid: Sequence[float]) -> d
     """
     import numpy as np
 
-    delays, sent = np.array(call["delay_ms"]), np.array(call["sent_s"])
-    places = np.searchsorted(np.asarray(grid), sent + delays / 1e3)
+    delays, sent = np.array(call["delay_ms"], dtype=float), np.array(call["sent_s"], dtype=float)
+    places = np.searchsorted(np.asarray(grid, dtype=float), sent + delays / 1e3)
     within = places < len(grid)
     counts = np.bincount(places[within], minlength=len(grid))
 
@@ -214,9 +214,10 @@ def _interpolated(samples: Sequence[dict[str, Any]], grid: Sequence[float], step
     if len(samples) < 2:
         return [None] * len(grid)
     samples = sorted(samples, key=lambda sample: sample["t"])
-    times = np.array([sample["t"] - EPOCH_S for sample in samples])
-    at = np.asarray(grid)
-    values = np.interp(at, times, [sample["val"] for sample in samples])
+    # As floats: a file's number of more than 64 bits would make an array of objects.
+    times = np.array([sample["t"] - EPOCH_S for sample in samples], dtype=float)
+    at = np.asarray(grid, dtype=float)
+    values = np.interp(at, times, np.array([sample["val"] for sample in samples], dtype=float))
     after = np.clip(np.searchsorted(times, at), 1, len(times) - 1)
     gaps = times[after] - times[after - 1]
     far = gaps > GAP_STEPS * max(step, float(np.median(np.diff(times))))
