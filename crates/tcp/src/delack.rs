@@ -314,7 +314,7 @@ impl DelayedAck {
             ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
         let tick = self.tick();
-        // Most deadlines are known without ticks: a timer never fires before its time, and a tick is when it is late.
+        // Between these bounds ticks decide nothing: the timer is not nearly due, and a new one would fire later.
         if self.deadline > now + ato || self.deadline <= now + ato / 4 + tick {
             if self.deadline != Instant::MAX && self.deadline <= wheel::after(tick, now, ato / 4) {
                 self.now = true;
