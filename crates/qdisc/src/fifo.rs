@@ -81,13 +81,6 @@ impl<P: Packet> Fifo<P> {
         Some(sent)
     }
 
-    /// Removes the packet at the head, if there is one.
-    #[inline]
-    pub(crate) fn remove_head(&mut self) {
-        self.bytes -= self.packets.front().map_or(0, |head| head.len().into());
-        self.packets.pop_front();
-    }
-
     /// Takes the packet at the head.
     #[inline]
     pub fn pop(&mut self) -> Option<P> {

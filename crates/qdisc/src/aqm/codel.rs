@@ -262,7 +262,7 @@ impl Aqm for Codel {
         // One call for both, so that the compiler puts it into the caller's loop.
         let sent = send(taken.as_ref().or(queue.head())?);
         if taken.is_none() {
-            queue.remove_head();
+            queue.pop();
         }
         Some(sent)
     }
