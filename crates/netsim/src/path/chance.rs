@@ -17,37 +17,46 @@ impl Chance {
     }
 }
 
-/// Draws with a [`Chance`].
+/// Returns `share` as `tc` writes it: 0 to 2^32 - 1 (`get_percent`, iproute2's q_netem.c).
+pub(crate) fn scaled(share: f64) -> u32 {
+    libm::rint(share * f64::from(u32::MAX)) as u32
+}
+
+/// Draws with a [`Chance`], as netem does: with the same random numbers the same packets are hit.
 #[derive(Clone, Debug)]
 pub(crate) struct Dice {
-    chance: Chance,
-    last: f64,
+    probability: u32,
+    correlation: u32,
+    /// The number before. Netem draws the first one when the discipline is made.
+    last: Option<u32>,
 }
 
 impl Dice {
-    pub(crate) fn new(chance: Chance, random: &mut Stream) -> Self {
-        let last = if chance.correlation > 0.0 { random.next_f64() } else { 0.0 };
-        Self { chance, last }
+    pub(crate) fn new(Chance { probability, correlation }: Chance) -> Self {
+        Self { probability: scaled(probability), correlation: scaled(correlation), last: None }
     }
 
     /// Returns whether the event happens to the next packet. A probability of 0 draws no random number.
     ///
     /// With a correlation c, the number that is compared is c times the number before plus 1 - c times a new draw, as
-    /// in NIST Net and netem (`get_crandom`, net/sched/sch_netem.c). Such numbers gather around 0.5, so an event with
-    /// a probability below 0.5 happens less often than it should. This is the "bad behaviour" for which tc-netem(8)
-    /// calls the correlation deprecated.
+    /// in NIST Net and netem (`get_crandom`, net/sched/sch_netem.c). Such numbers gather around the middle, so an event
+    /// with a probability below 0.5 happens less often than it should. This is the "bad behaviour" for which
+    /// tc-netem(8) calls the correlation deprecated.
     #[inline]
     pub(crate) fn hit(&mut self, random: &mut Stream) -> bool {
-        let Chance { probability, correlation } = self.chance;
-        if probability <= 0.0 {
-            return false;
+        self.probability > 0 && self.probability >= self.number(random)
+    }
+
+    fn number(&mut self, random: &mut Stream) -> u32 {
+        if self.correlation == 0 {
+            return random.next_u32();
         }
-        let mut drawn = random.next_f64();
-        if correlation > 0.0 {
-            drawn = correlation * self.last + (1.0 - correlation) * drawn;
-            self.last = drawn;
-        }
-        drawn < probability
+        let last = self.last.unwrap_or_else(|| random.next_u32());
+        let share = u64::from(self.correlation) + 1;
+        let new = u64::from(random.next_u32()) * ((1 << 32) - share);
+        let number = ((new + u64::from(last) * share) >> 32) as u32;
+        self.last = Some(number);
+        number
     }
 }
 
@@ -59,7 +68,7 @@ mod tests {
     /// Returns the fraction of hits, and the fraction of hits directly after a hit.
     fn fractions(chance: Chance) -> (f64, f64) {
         let mut random = Streams::new(5).stream("test", 0);
-        let mut dice = Dice::new(chance, &mut random);
+        let mut dice = Dice::new(chance);
         let hits: Vec<bool> = (0..200_000).map(|_| dice.hit(&mut random)).collect();
         let count = hits.iter().filter(|hit| **hit).count() as f64;
         let again = hits.windows(2).filter(|two| two[0] && two[1]).count() as f64;
@@ -80,5 +89,19 @@ mod tests {
     fn correlated_draws_come_in_a_row_and_are_fewer_than_they_say() {
         let (often, again) = fractions(Chance { probability: 0.2, correlation: 0.5 });
         assert!(often < 0.15 && again > 2.0 * often, "{often} {again}");
+    }
+
+    /// With the correlation 1/4 each number is a quarter of the number before and three quarters of a draw.
+    #[test]
+    fn numbers_are_those_of_netem() {
+        let mut random = Streams::new(5).stream("test", 0);
+        let mut same = random.clone();
+        let chance = Chance { probability: 0.5, correlation: 0.25 };
+        let mut dice = Dice::new(chance);
+        let mut number = f64::from(same.next_u32());
+        for _ in 0..1000 {
+            number = 0.25 * number + 0.75 * f64::from(same.next_u32());
+            assert_eq!(dice.hit(&mut random), number <= f64::from(u32::MAX / 2), "{number}");
+        }
     }
 }

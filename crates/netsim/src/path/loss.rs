@@ -1,6 +1,6 @@
 //! How a wire loses packets, in the notation of tc-netem(8).
 
-use super::chance::{Chance, Dice};
+use super::chance::{Chance, Dice, scaled};
 use goodqueue_hosts::keys::{Percent, percent};
 use goodqueue_units::Stream;
 use std::fmt;
@@ -79,20 +79,20 @@ impl fmt::Display for Loss {
 #[derive(Clone, Debug)]
 pub(crate) enum Losses {
     Random(Dice),
-    Gemodel { loss: [Dice; 2], turn: [Dice; 2], is_bad: bool },
+    /// The probabilities are those of a good and of a bad channel, times 2^32 - 1.
+    Gemodel { loss: [u32; 2], turn: [u32; 2], is_bad: bool },
 }
 
 impl Losses {
-    pub(crate) fn new(loss: Loss, random: &mut Stream) -> Self {
-        let mut dice = |probability| Dice::new(Chance::of(probability), random);
+    pub(crate) fn new(loss: Loss) -> Self {
         match loss {
-            Loss::None => Self::Random(dice(0.0)),
+            Loss::None => Self::Random(Dice::new(Chance::of(0.0))),
             Loss::Random { probability, correlation } => {
-                Self::Random(Dice::new(Chance { probability, correlation }, random))
+                Self::Random(Dice::new(Chance { probability, correlation }))
             }
             Loss::Gemodel { p, r, one_minus_h, one_minus_k } => Self::Gemodel {
-                loss: [dice(one_minus_k), dice(one_minus_h)],
-                turn: [dice(p), dice(r)],
+                loss: [one_minus_k, one_minus_h].map(scaled),
+                turn: [p, r].map(scaled),
                 is_bad: false,
             },
         }
@@ -103,11 +103,13 @@ impl Losses {
     pub(crate) fn next(&mut self, random: &mut Stream) -> bool {
         match self {
             Self::Random(dice) => dice.hit(random),
-            // The state before the transition decides about the packet, as in `loss_gilb_ell` of sch_netem.c.
+            // Two numbers per packet, whatever the probabilities are. The state before the transition decides about
+            // the packet (`loss_gilb_ell` of sch_netem.c).
             Self::Gemodel { loss, turn, is_bad } => {
                 let found = usize::from(*is_bad);
-                *is_bad ^= turn[found].hit(random);
-                loss[found].hit(random)
+                *is_bad ^= random.next_u32() < turn[found];
+                let drawn = random.next_u32();
+                if found == 0 { drawn < loss[0] } else { drawn > u32::MAX - loss[1] }
             }
         }
     }

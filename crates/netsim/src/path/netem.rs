@@ -95,10 +95,10 @@ pub(crate) struct Wire<P> {
 }
 
 impl<P: Copy> Wire<P> {
-    pub(crate) fn new(params: WireParams, mut random: Stream) -> Self {
-        let losses = Losses::new(params.loss, &mut random);
-        let duplicate = Dice::new(Chance::of(params.duplicate), &mut random);
-        let reorder = Dice::new(params.reorder, &mut random);
+    pub(crate) fn new(params: WireParams, random: Stream) -> Self {
+        let losses = Losses::new(params.loss);
+        let duplicate = Dice::new(Chance::of(params.duplicate));
+        let reorder = Dice::new(params.reorder);
         Self {
             params,
             table: params.distribution.table(),

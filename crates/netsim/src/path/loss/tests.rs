@@ -65,7 +65,7 @@ fn gilbert_and_elliott_lose_as_many_and_as_many_in_a_row_as_their_chain_says() {
         [(0.01, 0.1, 0.7, 0.001), (0.01, 0.2, 1.0, 0.0), (0.3, 0.1, 0.5, 0.05), (0.02, 0.98, 1.0, 0.0)];
     for (p, r, one_minus_h, one_minus_k) in table {
         let mut random = Streams::new(3).stream("test", 0);
-        let mut losses = Losses::new(Loss::Gemodel { p, r, one_minus_h, one_minus_k }, &mut random);
+        let mut losses = Losses::new(Loss::Gemodel { p, r, one_minus_h, one_minus_k });
         let lost: Vec<bool> = (0..n).map(|_| losses.next(&mut random)).collect();
         let (rate, error, in_a_row) = closed_form(p, r, one_minus_h, one_minus_k, f64::from(n));
         let found = lost.iter().filter(|lost| **lost).count() as f64 / f64::from(n);
@@ -85,7 +85,7 @@ fn gilbert_and_elliott_lose_as_many_and_as_many_in_a_row_as_their_chain_says() {
 fn a_good_channel_finds_the_first_packet() {
     let mut random = Streams::new(1).stream("test", 0);
     let loss = Loss::Gemodel { p: 1.0, r: 0.0, one_minus_h: 1.0, one_minus_k: 0.0 };
-    let mut losses = Losses::new(loss, &mut random);
+    let mut losses = Losses::new(loss);
     let lost: Vec<bool> = (0..4).map(|_| losses.next(&mut random)).collect();
     assert_eq!(lost, [false, true, true, true]);
 }
