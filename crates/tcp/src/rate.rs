@@ -9,6 +9,11 @@ use goodqueue_units::{Duration, Instant, Rate};
 
 use crate::SeqNumber;
 
+/// Returns `now` in whole microseconds, in which Linux keeps the times of a sample (`tcp_mstamp`).
+fn stamp(now: Instant) -> Instant {
+    Instant::ZERO + Duration::from_micros(now.since(Instant::ZERO).as_nanos() / 1000)
+}
+
 /// The state when a segment was sent (4.1.2.1.2).
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
@@ -164,7 +169,7 @@ impl RateEstimator {
     /// flight (4.1.2.2).
     pub(crate) fn on_sent(&mut self, now: Instant, number: u64, is_first_out: bool, in_flight: u32) {
         if is_first_out {
-            (self.first_sent, self.delivered_at) = (now, now);
+            (self.first_sent, self.delivered_at) = (stamp(now), stamp(now));
         }
         let slot = self.slot(number);
         self.ring[slot] = Snapshot {
@@ -180,6 +185,7 @@ impl RateEstimator {
 
     /// Takes the delivery of segment `number`, last sent at `sent_at` (4.1.2.3, UpdateRateSample).
     pub(crate) fn on_delivered(&mut self, number: u64, sent_at: Instant, end: SeqNumber) {
+        let sent_at = stamp(sent_at);
         let is_newest = self.newest.is_none_or(|newest| {
             sent_at > self.first_sent || (sent_at == self.first_sent && end > newest.end)
         });
@@ -216,7 +222,7 @@ impl RateEstimator {
         self.delivered += u64::from(acked);
         self.delivered_ce += u64::from(marked);
         if acked > 0 {
-            self.delivered_at = now;
+            self.delivered_at = stamp(now);
         }
         if self.delivered > self.app_limited {
             self.app_limited = 0;
@@ -235,7 +241,7 @@ impl RateEstimator {
         };
         self.lost_before = self.lost;
         let Some(Newest { snapshot, send_elapsed, .. }) = self.newest.take() else { return sample };
-        let ack_elapsed = now.since(snapshot.delivered_at);
+        let ack_elapsed = stamp(now).since(snapshot.delivered_at);
         let interval = send_elapsed.max(ack_elapsed);
         sample.delivered = self.delivered - snapshot.delivered;
         sample.prior_delivered = snapshot.delivered;

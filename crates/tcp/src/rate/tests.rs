@@ -162,3 +162,13 @@ fn losses_count_since_the_segment_was_sent() {
     }
     assert_eq!(rate.lost_now.iter().map(|segment| segment.lost).collect::<std::vec::Vec<_>>(), [1, 1]);
 }
+
+/// Linux counts whole microseconds of its clock: from 0.9 to 2.1 us are 2 us, and not 1.2.
+#[test]
+fn times_are_whole_microseconds() {
+    let mut rate = estimator();
+    rate.on_sent(Instant::from_nanos(900), 0, true, 1);
+    rate.on_delivered(0, Instant::from_nanos(900), SeqNumber(1));
+    let sample = rate.sample(Instant::from_nanos(2100), 1, 0, Duration::ZERO);
+    assert_eq!(sample.interval, Some(Duration::from_micros(2)));
+}

@@ -96,7 +96,7 @@ impl Sender {
         if brakes.small_queue.is_some() {
             brakes.before = Some(pacer.clone());
         }
-        let goes_on = || pacer.departure().is_some_and(|departure| self.board.goes_on_resent(departure));
+        let goes_on = || self.board.goes_on_resent(pacer.departure().unwrap_or(now));
         if is_split || !is_amid && !goes_on() {
             pacer.begin_packet(now);
         }
