@@ -46,8 +46,10 @@ pub(crate) struct Flow {
     pub(crate) delivered_at_stop: Option<u64>,
 }
 
-/// Bytes that may wait unsent at a bulk transfer's sender. The hosts of the kernel engine have the same limit.
-const UNSENT: u32 = 256 << 10;
+/// Bytes that may wait unsent in the socket of a bulk transfer's sender, here and in the kernel engine. They leave after
+/// the flow's stop, too. A train of ACKs may let TCP send a whole window at once. If less data waited, TCP would run
+/// out of data then, send a short segment, and not count its window as used.
+pub const UNSENT: u32 = 256 << 10;
 
 /// The sender of a flow.
 pub(crate) enum Source {
@@ -124,7 +126,7 @@ impl Flow {
         let direction = traffic.direction;
         let source = match traffic.kind.make {
             Make::Bulk => {
-                let config = Config { unsent_limit: UNSENT, ..config() };
+                let config = Config { unsent_limit: UNSENT, closes_at_end: true, ..config() };
                 let cc = config.cc_line();
                 let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
                 sockets.bulk[id] = Bulk::new(ends, direction, opens < start);

@@ -55,6 +55,7 @@ mod sockets;
 mod tally;
 pub mod wifi;
 
+pub use flow::UNSENT;
 pub use observer::{Event, Observer, SharedObserver};
 pub use outline::{FlowOutline, Program};
 pub use outside::{Arrival, Envelope, Headers, OutsideRoute};

@@ -7,6 +7,7 @@ use crate::options::{self, Info};
 use crate::order::Asked;
 use goodqueue_hosts::direction::Side;
 use goodqueue_hosts::traffic::application::{Host, Message, SocketId};
+use goodqueue_netsim::UNSENT;
 use goodqueue_units::{Instant, Stream as Random};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -173,7 +174,7 @@ impl Desk {
         let made = options::tcp(&self.asked)?;
         let mut port = 0;
         if self.is_endless {
-            options::set_unsent(&made, self.asked.unsent_bytes)?;
+            options::set_unsent(&made, UNSENT)?;
             port = self.asked.first_port;
         }
         bind(&made, &SocketAddrV4::new(self.asked.address(opener), port))?;

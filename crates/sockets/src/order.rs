@@ -33,8 +33,6 @@ pub(crate) struct Asked {
     pub(crate) ecn: bool,
     pub(crate) dscp: u8,
     pub(crate) pacing: bool,
-    /// How many bytes may wait unsent in the socket of a sender that always has data.
-    pub(crate) unsent_bytes: u32,
 }
 
 /// Returns the time `seconds` after the run's beginning.

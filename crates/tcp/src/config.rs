@@ -117,6 +117,8 @@ pub struct Config {
     /// An application may write while fewer bytes than this wait unsent, and is woken below half of them
     /// (`TCP_NOTSENT_LOWAT`).
     pub unsent_limit: u32,
+    /// The application closes its end when it has read the peer's last byte.
+    pub closes_at_end: bool,
     /// Sequence number of the SYN. It is fixed, because nobody attacks a simulation.
     pub initial_sequence: SeqNumber,
 }
@@ -170,6 +172,7 @@ impl Default for Config {
             first_receive_buffer: None,
             send_buffer: None,
             unsent_limit: u32::MAX,
+            closes_at_end: false,
             initial_sequence: SeqNumber(0),
         }
     }

@@ -63,9 +63,9 @@ pub struct Connection {
     ect: Ecn,
     /// Codepoint of all other segments.
     ect_else: Ecn,
-    /// Codepoint with which the peer's SYN, or SYN-ACK, arrived.
-    syn_ecn: Ecn,
     stack: Stack,
+    /// As [`Config::closes_at_end`], until it has closed.
+    closes_at_end: bool,
     sender: Sender,
     /// Retransmissions of the SYN, or SYN-ACK.
     syns_lost: u8,
@@ -74,6 +74,8 @@ pub struct Connection {
     /// The client has sent a second SYN, without ECN.
     heard_plain_syn: bool,
     accecn_option: OptionUse,
+    /// Codepoint with which the peer's SYN, or SYN-ACK, arrived.
+    syn_ecn: Ecn,
     /// The sequence number of our SYN.
     initial: SeqNumber,
     syn_deadline: Instant,
@@ -127,6 +129,7 @@ impl Connection {
             ect_else: Ecn::NotEct,
             syn_ecn: Ecn::NotEct,
             stack: config.stack,
+            closes_at_end: config.closes_at_end,
             syns_lost: 0,
             syn_timeouts: 0,
             heard_plain_syn: false,
@@ -306,8 +309,18 @@ impl Connection {
         match self.sender.poll_transmit(now) {
             Some((chunk, flags, ect)) => Some(self.data(chunk, flags, ect)),
             None if self.receiver.is_ack_due() => Some(self.bare()),
+            None if self.ends() => self.close_at_end(now),
             None => None,
         }
+    }
+
+    /// Does what [`next`](Self::next) does after the application has read the peer's last byte. It closes then. The ACK
+    /// of that byte has left before, unless it was delayed: Linux delays the ACK of a FIN without data (`tcp_fin`).
+    #[cold]
+    fn close_at_end(&mut self, now: Instant) -> Option<(SeqNumber, u16, Flags, Ecn, bool)> {
+        self.closes_at_end = false;
+        self.close();
+        self.sender.poll_transmit(now).map(|(chunk, flags, ect)| self.data(chunk, flags, ect))
     }
 
     /// Puts on `wire` every segment that is due now: the same segments that [`poll_transmit`](Self::poll_transmit)
@@ -398,10 +411,16 @@ impl Connection {
         (chunk.seq, chunk.len, flags | chunk.ends, ecn, false)
     }
 
-    /// Returns the fields of a bare ACK. It leaves after all data.
+    /// Returns the fields of a bare ACK. It leaves after all data, and only a FIN may follow it.
     #[inline]
     fn bare(&self) -> (SeqNumber, u16, Flags, Ecn, bool) {
-        (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, true)
+        (self.sender.board().nxt(), 0, Flags::NONE, self.ect_else, !self.ends())
+    }
+
+    /// Returns whether the application closes now, because it has read the peer's last byte.
+    #[inline]
+    fn ends(&self) -> bool {
+        self.closes_at_end && self.receiver.is_read_to_end()
     }
 
     #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::carry`

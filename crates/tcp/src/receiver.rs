@@ -192,6 +192,12 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.nxt > fin)
     }
 
+    /// Returns whether the application has read all data and the end of the stream.
+    #[inline]
+    pub(crate) fn is_read_to_end(&self) -> bool {
+        self.is_finished() && self.unread == 0
+    }
+
     /// Takes a segment with payload or FIN. Returns the bytes that came into order. `rtt` belongs to this endpoint's
     /// own sending; `closed` says that this endpoint has ended its own direction.
     #[inline]
@@ -464,6 +470,7 @@ impl Receiver {
     }
 
     /// Asks for an ACK.
+    #[cfg(test)]
     pub(crate) fn demand_ack(&mut self) {
         self.delack.demand();
     }

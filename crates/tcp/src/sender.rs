@@ -21,7 +21,7 @@ use crate::pacing::Pace;
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::usage::Usage;
-use crate::write_queue::{App, Unsent, WriteQueue};
+use crate::write_queue::{App, WriteQueue};
 use crate::{Config, Flags, Segment, SeqNumber, Stack, Stats, Window};
 use alloc::boxed::Box;
 use brakes::Brakes;
@@ -248,15 +248,10 @@ impl Sender {
         self.wake_application();
     }
 
-    /// Ends the stream with what was written. Of endless data, that is what was sent.
+    /// Ends the stream with what was written. Of endless data, that is what the socket holds.
     pub(crate) fn close(&mut self) {
-        if self.queue.is_endless() {
-            self.unsent = 0;
-            self.offload.head = Unsent::default();
-        } else {
-            // What was written and not asked for yet: FIN stands on it.
-            while self.offload.app == App::Writes && self.let_write() {}
-        }
+        // What was written and not asked for yet: FIN stands on it.
+        while !self.queue.is_endless() && self.offload.app == App::Writes && self.let_write() {}
         if self.queue.on_close() {
             self.end_stream();
         }

@@ -175,13 +175,12 @@ impl WriteQueue {
         self.is_endless
     }
 
-    /// Takes note that the application closes. It writes what it has to write first, unless that has no end. Returns
-    /// whether it has written all.
+    /// Takes note that the application closes. It writes what it has to write first, unless that has no end. What the
+    /// buffer holds is sent all the same. Returns whether the application has written all.
     pub(crate) fn on_close(&mut self) -> bool {
         self.closes = true;
         if self.is_endless {
             (self.beyond, self.call) = (0, None);
-            self.behind.clear();
         }
         self.is_over()
     }

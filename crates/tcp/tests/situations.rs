@@ -254,3 +254,27 @@ fn dctcps_echo_tells_of_every_mark() {
     finish(&mut pair, 400 * MSS);
     assert_eq!(pair.client.stats().delivered_ce, marks);
 }
+
+/// A program cannot take back what it has written: the data in its socket is sent after its close.
+#[test]
+fn what_the_socket_holds_leaves_after_the_close() {
+    let mut pair = Pair::alike(Config { unsent_limit: 64 << 10, ..reno() });
+    pair.client.write_unlimited();
+    pair.run_until(250);
+    let sent = (pair.up.data_seen - 1) * MSS;
+    pair.client.close();
+    pair.server.close();
+    pair.run(300).expect("the transfer ends");
+    let delivered = pair.server.delivered_bytes();
+    assert!((sent + (32 << 10)..=sent + (128 << 10)).contains(&delivered), "{sent} {delivered}");
+    assert!(pair.client.is_closed() && pair.server.is_closed());
+}
+
+/// A sink reads the peer's last byte, and closes. The ACK of that byte leaves before the FIN.
+#[test]
+fn a_sink_closes_when_it_has_read_all() {
+    let mut pair = Pair::new(reno(), Config { closes_at_end: true, ..reno() });
+    pair.client.write(5 * MSS);
+    pair.client.close();
+    finish(&mut pair, 5 * MSS);
+}

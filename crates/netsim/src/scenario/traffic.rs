@@ -29,7 +29,7 @@ const STAGGER: Key<Span> = Key::with_default("stagger", "\"0s\"")
     .example("\"5s\"")
     .help("time between the start of one flow and the start of the next");
 const STOP: Key<Span> =
-    Key::derived("stop", "the end of the run", "\"50s\"").help("when the flows stop sending");
+    Key::derived("stop", "the end of the run", "\"50s\"").help("when the applications stop writing");
 const MOST_RTT: Span = Span(Duration::from_secs(1000));
 const RTT: Key<Span> = Key::derived("rtt", "path.rtt", "\"20ms\"")
     .range(Span(Duration::ZERO), MOST_RTT)

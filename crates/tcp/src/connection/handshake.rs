@@ -43,7 +43,9 @@ impl Connection {
             Phase::SynReceived if flags.contains(Flags::ACK) && segment.ack > self.initial => {
                 self.establish(now, segment, Phase::Established);
             }
-            Phase::Established if syn => self.receiver.demand_ack(), // our ACK of the SYN-ACK was lost
+            // Our ACK of the SYN-ACK was lost, or late. It leaves again, and tells once more how the SYN-ACK came, and
+            // not the counter (Linux 7, `accecn_reflector` of `tcp_validate_incoming`).
+            Phase::Established if syn => self.phase = Phase::AckDue,
             _ => {}
         }
     }

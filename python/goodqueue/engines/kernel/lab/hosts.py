@@ -17,17 +17,6 @@ from .libc import die_with_parent
 from .plan import Flow, Plan
 from .topology import Namespace
 
-_UNSENT_S = 0.01
-_UNSENT_BYTES = (1 << 14, 1 << 18)
-"""How many bytes may wait unsent in a sender's socket, if the sender stops before the run does.
-
-The amount is what the bottleneck sends in this time, within these bounds. It is small because these bytes still leave
-after the stop. The other senders have the upper bound.
-
-A train of ACKs may let TCP send a whole window at once. If little data waits, TCP runs out of data then, sends a
-short segment, and does not count its window as used.
-"""
-
 _MOST_FILES = 1 << 17
 """Descriptors of the hosts' process, for the connections of hundreds of subscribers with web users."""
 
@@ -123,15 +112,5 @@ def _sockets(plan: Plan, index: int, flow: Flow) -> dict[str, Any]:
         **{side: between.addresses[side] for side in SIDES},
         "ports": between.ports,
         "first_port": between.first_port,
-        "unsent_bytes": _unsent(flow, plan),
         **{key: getattr(flow, key) for key in ("start_s", "stop_s", "cc", "ecn", "dscp", "pacing")},
     }
-
-
-def _unsent(flow: Flow, plan: Plan) -> int:
-    """Return how many bytes may wait unsent in the socket of a flow that always has data."""
-    if flow.stop_s >= plan.duration_s:
-        return _UNSENT_BYTES[1]
-    rate_bps = plan.narrowest_bps(flow.direction, plan.routes[flow.route])
-    least, most = _UNSENT_BYTES
-    return most if rate_bps is None else min(max(int(rate_bps / 8 * _UNSENT_S), least), most)
