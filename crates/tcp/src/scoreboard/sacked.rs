@@ -122,26 +122,35 @@ impl Scoreboard {
         low
     }
 
-    /// Makes segment `number`, which is SACKed now, a packet with the SACKed segments beside it, and splits it off from
-    /// the others (Linux `tcp_shift_skb_data`).
+    /// Makes segment `number`, which is SACKed now, one packet with a SACKed segment before it, and then with one after
+    /// it. A segment that is SACKed only behind it stays apart. Splits it off from the others (Linux
+    /// `tcp_shift_skb_data`).
     fn join_neighbours(&mut self, number: u64) {
-        if number > self.head && self.at(number - 1).has(SACKED) {
-            self.join_packet(number);
-        } else {
+        let joins = self.join_sacked(number);
+        if !joins {
             self.begin_packet(number);
         }
-        if number + 1 < self.tail && self.at(number + 1).has(SACKED) {
-            self.join_packet(number + 1);
-        } else {
-            self.begin_packet(number + 1);
+        if !(joins && number + 1 < self.tail && self.at(number + 1).has(SACKED)) {
+            return self.begin_packet(number + 1);
         }
+        self.join_packet(number + 1);
+    }
+
+    /// Makes segment `number` one packet with the segment before it, if that is SACKed. Returns whether it is.
+    fn join_sacked(&mut self, number: u64) -> bool {
+        let joins = number > self.head && self.at(number - 1).has(SACKED);
+        if joins {
+            self.join_packet(number);
+        }
+        joins
     }
 
     pub(super) fn sack_one(&mut self, number: u64, highest: SeqNumber, delivery: &mut Delivery) {
-        let record = self.at_mut(number);
-        if record.has(SACKED) {
+        if self.at(number).has(SACKED) {
+            self.join_sacked(number);
             return;
         }
+        let record = self.at_mut(number);
         let before = *record;
         record.flags = (record.flags | SACKED) & !(LOST | RESENT | UNLISTED);
         self.sacked_out += 1;

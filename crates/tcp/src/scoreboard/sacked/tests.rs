@@ -52,3 +52,17 @@ fn a_duplicate_of_a_sacked_segment_came_late() {
     assert_eq!((delivery.segments, delivery.sacked_late), (0, 400));
     assert_eq!(b.note_twice(block(5, 5), SeqNumber(0), None, &mut delivery), 0);
 }
+
+/// Linux `tcp_shift_skb_data`: a segment that is SACKed becomes one packet with a SACKed one before it, and only then
+/// with one after it. The fewer packets, the less memory the send buffer has in use.
+#[test]
+fn a_sacked_segment_joins_the_one_before_it() {
+    let mut b = board(8);
+    let mut packets = |ms, sacked| {
+        ack(&mut b, ms, 0, &[sacked]);
+        b.packets()
+    };
+    assert_eq!(packets(110, block(5, 6)), 7);
+    assert_eq!(packets(111, block(4, 6)), 7, "4 stays apart from 5");
+    assert_eq!(packets(112, block(2, 6)), 5, "3 joins 2, and so does 4");
+}
