@@ -15,6 +15,9 @@ const UNKNOWN_RTT: Duration = Duration::from_millis(1);
 /// The window in segments before anything is measured.
 const INITIAL_CWND: u32 = 10;
 
+/// Linux's count of delivered segments begins with the SYN (`tp->delivered`).
+const SYN: u64 = 1;
+
 impl Bbr {
     /// Sets the pacing rate before the first bandwidth sample: one window per round trip (4.2.1).
     pub(super) fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
@@ -72,7 +75,7 @@ impl Bbr {
         target = self.quantized(target, window);
         if self.full_bw_reached {
             cwnd = (cwnd + acked).min(target);
-        } else if cwnd < target || rate.delivered() < u64::from(INITIAL_CWND) {
+        } else if cwnd < target || rate.delivered() + SYN < u64::from(INITIAL_CWND) {
             cwnd += acked;
         }
         cwnd.max(LEAST_CWND)
