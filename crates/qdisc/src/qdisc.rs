@@ -166,8 +166,8 @@ pub trait Qdisc<P> {
     /// it shows the discipline that the link is idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
 
-    /// Does what [`Qdisc::dequeue`] does, and shows the packet to `send` where it lies, with its length. So a packet that
-    /// is copied need not be moved before, and is asked for its length once.
+    /// Does what [`Qdisc::dequeue`] does, and shows the packet to `send` where it lies, with its length. So a packet
+    /// that is copied need not be moved before, and is asked for its length once.
     #[inline]
     fn dequeue_to<O: Owner<P>, R>(
         &mut self,

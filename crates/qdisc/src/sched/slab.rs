@@ -65,8 +65,8 @@ impl<P> Slab<P> {
         self.push_with(chain, || packet)
     }
 
-    /// Appends the packet of `make` to `chain`, and returns it where it now lies. Nothing is done between its making and
-    /// its storing, so it need not be stored before.
+    /// Appends the packet of `make` to `chain`, and returns it where it now lies. Nothing is done between its making
+    /// and its storing, so it need not be stored before.
     #[inline]
     pub(crate) fn push_with(&mut self, chain: &mut Chain, make: impl FnOnce() -> P) -> &P {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
