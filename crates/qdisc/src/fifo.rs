@@ -71,14 +71,21 @@ impl<P: Packet> Fifo<P> {
         self.packets.push_front(packet);
     }
 
-    /// Removes the packet at the head. `send` sees it where it lies.
+    /// Removes the packet at the head. `send` sees it where it lies, with its length.
     #[inline]
-    pub fn pop_to<R>(&mut self, send: impl FnOnce(&P) -> R) -> Option<R> {
+    pub fn pop_to<R>(&mut self, send: impl FnOnce(&P, u32) -> R) -> Option<R> {
         let head = self.packets.front()?;
-        self.bytes -= u64::from(head.len());
-        let sent = send(head);
-        self.packets.pop_front();
+        let len = head.len();
+        let sent = send(head, len);
+        self.drop_head(len);
         Some(sent)
+    }
+
+    /// Removes the packet at the head, which has `len` bytes.
+    #[inline]
+    pub(crate) fn drop_head(&mut self, len: u32) {
+        self.bytes -= u64::from(len);
+        self.packets.pop_front();
     }
 
     /// Takes the packet at the head.

@@ -1,5 +1,6 @@
 //! The contract between a discipline and its link.
 
+use crate::packet::Packet;
 use crate::signal::Owner;
 use goodqueue_units::Instant;
 
@@ -137,6 +138,15 @@ pub trait Qdisc<P> {
     /// Offers `packet`. This packet and others may be handed to [`Owner::dropped`] before the call returns.
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued;
 
+    /// Offers a copy of `packet`. A discipline that makes the copy at its place in the queue copies the packet once.
+    #[inline]
+    fn enqueue_copy<O: Owner<P>>(&mut self, now: Instant, packet: &P, owner: &mut O) -> Enqueued
+    where
+        P: Copy,
+    {
+        self.enqueue(now, *packet, owner)
+    }
+
     /// Offers `packet`, for which the discipline's own filters say `classid`, or nothing if none of them matches.
     /// `None`: Linux drops the packet, and tells the class above that it was taken (`__NET_XMIT_BYPASS`). A discipline
     /// without filters does what it does without them.
@@ -156,16 +166,19 @@ pub trait Qdisc<P> {
     /// it shows the discipline that the link is idle.
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P>;
 
-    /// Does what [`Qdisc::dequeue`] does, and shows the packet to `send` where it lies. So a packet that is copied need
-    /// not be moved before.
+    /// Does what [`Qdisc::dequeue`] does, and shows the packet to `send` where it lies, with its length. So a packet
+    /// that is copied need not be moved before, and is asked for its length once.
     #[inline]
     fn dequeue_to<O: Owner<P>, R>(
         &mut self,
         now: Instant,
         owner: &mut O,
-        send: impl FnOnce(&P) -> R,
-    ) -> Option<R> {
-        self.dequeue(now, owner).as_ref().map(send)
+        send: impl FnOnce(&P, u32) -> R,
+    ) -> Option<R>
+    where
+        P: Packet,
+    {
+        self.dequeue(now, owner).as_ref().map(|packet| send(packet, packet.len()))
     }
 
     /// Returns when [`Qdisc::on_timer`] is to be called next (PIE's update, ARED's adaptation). `None`: never.

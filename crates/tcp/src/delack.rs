@@ -271,6 +271,12 @@ impl DelayedAck {
         self.now |= self.every == 0 && (unacked > self.mss.into() || (unacked > 0 && is_pushed));
     }
 
+    /// Returns whether quick ACKs are still to be sent.
+    #[inline]
+    pub(crate) fn has_quick_acks(&self) -> bool {
+        self.quick > 0
+    }
+
     /// Returns whether ACKs leave at once, whatever the window.
     pub(crate) fn is_at_once(&self) -> bool {
         self.quick > 0 && !self.in_ping_pong
@@ -314,8 +320,9 @@ impl DelayedAck {
             ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
         let tick = self.tick();
-        // Between these bounds ticks decide nothing: the timer is not nearly due, and a new one would fire later.
-        if self.deadline > now + ato || self.deadline <= now + ato / 4 + tick {
+        // Between these bounds ticks decide nothing: the timer is not nearly due. A new one would not fire earlier: it
+        // fires with the first tick after `now + ato` or a later one, and until a tick after that there is no other.
+        if self.deadline > now + ato + tick || self.deadline <= now + ato / 4 + tick {
             if self.deadline != Instant::MAX && self.deadline <= wheel::after(tick, now, ato / 4) {
                 self.now = true;
                 return true;

@@ -106,7 +106,9 @@ macro_rules! eras {
             /// Returns the constants of this stack.
             #[inline]
             pub(crate) const fn era(self) -> &'static Era {
-                match self { $(Self::$stack => const { &Era::of(Stack::$stack) },)+ }
+                // Not a `match`: the compiler would make one of it for each value that is asked for.
+                const ERAS: &[&Era; Stack::ALL.len()] = &[$(&Era::of(Stack::$stack)),+];
+                ERAS[self as usize]
             }
         }
 

@@ -139,7 +139,7 @@ pub(crate) struct Next {
     pub(crate) is_last: bool,
     /// FIN stands on it, so that it does not grow.
     pub(crate) has_fin: bool,
-    /// Bytes that the congestion window has room for.
+    /// Segments that the congestion window has room for.
     pub(crate) room: u32,
     /// Bytes that the peer's window has room for.
     pub(crate) peer_room: u32,
@@ -168,16 +168,17 @@ impl Next {
         srtt: Option<Duration>,
         exceeds: impl FnOnce(u32) -> bool,
     ) -> Option<Deferred> {
-        let limit = self.room.min(self.peer_room);
+        let room = self.room.saturating_mul(self.mss);
+        let limit = room.min(self.peer_room);
         let share = self.peer_window.min(window.cwnd.saturating_mul(self.mss)) / WINDOW_SHARE;
         let is_near = srtt.is_some_and(|srtt| since_oldest + PATIENCE.min(srtt / 2) >= srtt);
+        let segments = || if room <= self.peer_room { self.room } else { self.peer_room / self.mss };
         // A packet that will not grow leaves as soon as there is room for it.
-        if (!self.is_last && limit >= self.bytes) || limit >= share || !is_near || !exceeds(limit / self.mss)
-        {
+        if (!self.is_last && limit >= self.bytes) || limit >= share || !is_near || !exceeds(segments()) {
             return None;
         }
-        if self.room < self.peer_room {
-            if self.room <= self.bytes {
+        if room < self.peer_room {
+            if room <= self.bytes {
                 return Some(Deferred::ByWindow);
             }
         } else if self.peer_room <= self.bytes {
@@ -209,10 +210,16 @@ pub(crate) fn resent_packet(pace: Option<Pace>, window: &Window, mss: u16, min_r
 /// Returns whether a packet has more segments than `room`. The result is that of [`packet`] without its divisions,
 /// because nearly every ACK asks for it.
 #[inline]
-pub(crate) fn exceeds(room: u32, pace: Option<Pace>, window: &Window, mss: u16, min_rtt: Duration) -> bool {
+pub(crate) fn exceeds(
+    room: u32,
+    pace: impl FnOnce() -> Option<Pace>,
+    window: &Window,
+    mss: u16,
+    min_rtt: Duration,
+) -> bool {
     room < (window.cwnd / 2).max(1)
         && match window.packet {
-            0 => room < window.min_packet.into() || sends(room + 1, pace, near_bytes(window, min_rtt), mss),
+            0 => room < window.min_packet.into() || sends(room + 1, pace(), near_bytes(window, min_rtt), mss),
             own => room < own.into(),
         }
 }
@@ -257,7 +264,7 @@ mod tests {
         let window = Window { cwnd, ssthresh, ..Window::new(&Config { stack, ..Config::default() }) };
         let mut offload = Offload::new(SeqNumber(1));
         let rtt = Duration::from_millis(100);
-        let packet = || packet(Pace::of(&window, cwnd, Some(rtt), 1448), &window, 1448, rtt);
+        let packet = || packet(Pace::of(&window, cwnd, Some(8 * 100_000), 1448), &window, 1448, rtt);
         (1..=segments).filter(|&n| offload.on_sent(n < segments, n % 45 == 0, stack, packet)).collect()
     }
 
@@ -265,7 +272,7 @@ mod tests {
     /// 10 and has room for `room`, and the next ACK is due now, if the oldest segment left `oldest` ms ago.
     fn waits(bytes: u32, is_last: bool, room: u32, peer_room: u32, oldest: u64) -> Option<Deferred> {
         let window = Window { cwnd: 10, ssthresh: 2, ..Window::new(&Config::default()) };
-        let (room, peer_room) = (room * 1448, peer_room * 1448);
+        let peer_room = peer_room * 1448;
         let next = Next { bytes, is_last, has_fin: false, room, peer_room, peer_window: 1 << 20, mss: 1448 };
         let ms = Duration::from_millis;
         next.defers(ms(oldest), &window, Some(ms(100)), |segments| segments < 2)
@@ -302,7 +309,7 @@ mod tests {
                 bytes: 2 * 1448,
                 is_last,
                 has_fin,
-                room: room * 1448,
+                room,
                 peer_room: 1 << 20,
                 peer_window: 1 << 20,
                 mss: 1448,
@@ -336,11 +343,11 @@ mod tests {
             let pacing_rate = bps.and_then(Rate::from_bps);
             let window =
                 Window { cwnd, ssthresh, min_packet, pacing_rate, ..Window::new(&Config { stack, ..Config::default() }) };
-            let srtt = (srtt_us > 0).then(|| Duration::from_micros(srtt_us));
-            let (pace, min_rtt) = (Pace::of(&window, out, srtt, mss), Duration::from_micros(min_rtt_us));
+            let srtt_x8 = (srtt_us > 0).then_some(8 * srtt_us);
+            let (pace, min_rtt) = (Pace::of(&window, out, srtt_x8, mss), Duration::from_micros(min_rtt_us));
             let packet = packet(pace, &window, mss, min_rtt);
             for room in [room, packet - 1, packet] {
-                prop_assert_eq!(exceeds(room, pace, &window, mss, min_rtt), room < packet, "{} of {}", room, packet);
+                prop_assert_eq!(exceeds(room, || pace, &window, mss, min_rtt), room < packet, "{} of {}", room, packet);
             }
         }
     }

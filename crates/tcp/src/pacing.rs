@@ -7,7 +7,6 @@
 //! at the pacing rate. The first ten segments of a connection are not paced.
 
 use crate::Window;
-use crate::rtt::EIGHTH_NS;
 use goodqueue_units::{Duration, Instant, Rate};
 
 /// Segments with data that a connection sends before pacing starts.
@@ -113,14 +112,15 @@ pub(crate) struct Pace {
 impl Pace {
     /// Returns the congestion control's rate, or else the usual one: 1.2 windows per round trip, and 2 windows while
     /// slow start is far from its end, so that it can double (Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`).
+    /// `srtt_x8` is in eighths of a microsecond.
     #[inline]
-    pub(crate) fn of(window: &Window, packets_out: u32, srtt: Option<Duration>, mss: u16) -> Option<Self> {
+    pub(crate) fn of(window: &Window, packets_out: u32, srtt_x8: Option<u64>, mss: u16) -> Option<Self> {
         if let Some(rate) = window.pacing_rate {
             return Some(Self { product: rate.as_bps(), eighths: 1 });
         }
         let tenths = if window.cwnd < window.ssthresh / 2 { 20 } else { 12 };
         let bits = 8 * u64::from(mss) * u64::from(window.cwnd.max(packets_out)) * tenths;
-        Some(Self { product: bits.saturating_mul(800_000), eighths: (srtt?.as_nanos() / EIGHTH_NS).max(1) })
+        Some(Self { product: bits.saturating_mul(800_000), eighths: srtt_x8?.max(1) })
     }
 
     /// Returns whether the rate is less than `bps` bits per second.
@@ -204,7 +204,7 @@ mod tests {
     /// 10 segments of 1000 bytes in 100 ms are 800 kbit/s: doubled in slow start, times 1.2 after it.
     #[test]
     fn the_usual_rate_is_twice_or_one_and_a_fifth_of_the_window_a_round_trip() {
-        let rtt = Some(Duration::from_millis(100));
+        let rtt = Some(8 * 100_000);
         let window = |ssthresh| Window { ssthresh, ..Window::new(&Config::default()) };
         let rate = |ssthresh, out| Pace::of(&window(ssthresh), out, rtt, 1000).and_then(Pace::rate);
         assert_eq!(rate(22, 10), Rate::from_bps(1_600_000));

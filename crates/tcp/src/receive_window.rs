@@ -191,6 +191,7 @@ impl ReceiveWindow {
 
     /// Returns whether the offer, with `memory` bytes of the buffer in use, would be less than in the ACK of
     /// `last_ack`.
+    #[inline]
     pub(crate) fn shrinks(&self, last_ack: SeqNumber, memory: u32) -> bool {
         let unit = 1 << self.shift;
         ((self.wanted(memory) + unit - 1) & !(unit - 1)) < self.left(last_ack)

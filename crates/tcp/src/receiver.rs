@@ -330,19 +330,33 @@ impl Receiver {
     /// `tcp_cleanup_rbuf`).
     #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `on_next`
     fn answer_before_reading(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
-        let near = self.window.is_near_limit().then(|| self.window.packet_memory() + u32::from(len));
-        let shrinks = near.is_some_and(|memory| {
-            self.delack.asks_for_room(self.unacked) && self.window.shrinks(self.last_ack, memory)
-        });
+        if self.window.is_near_limit() {
+            self.answer_near_limit(now, len, rtt);
+        } else {
+            self.answer_next(now, self.unacked, rtt);
+        }
+    }
+
+    /// Does the same if the segment may make the window smaller.
+    #[inline(never)]
+    fn answer_near_limit(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
+        let memory = self.window.packet_memory() + u32::from(len);
+        let shrinks = self.delack.asks_for_room(self.unacked) && self.window.shrinks(self.last_ack, memory);
         let unacked = if shrinks { 0 } else { self.unacked };
-        // What the next segment is known to be is written out, so that the compiler leaves out the rest.
-        let arrived = Arrived { unacked, nxt: self.nxt, gap: false, is_read: true, rtt: Duration::ZERO };
-        let leaves = self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths());
-        if leaves && let Some(memory) = near {
+        if self.answer_next(now, unacked, rtt) {
             self.told = Some(self.window.offer(self.nxt, memory));
         } else if shrinks {
             self.delack.on_read(self.unacked, false);
         }
+    }
+
+    /// Decides the answer to the next segment, of which an ACK of `unacked` bytes may leave before the application
+    /// reads. Returns whether it does.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `on_next`
+    fn answer_next(&mut self, now: Instant, unacked: u32, rtt: &RttEstimator) -> bool {
+        // What the next segment is known to be is written out, so that the compiler leaves out the rest.
+        let arrived = Arrived { unacked, nxt: self.nxt, gap: false, is_read: true, rtt: Duration::ZERO };
+        self.delack.on_taken(now, arrived, || rtt.srtt_in_eighths())
     }
 
     /// Returns the bytes of which an ACK may leave at once: while the application does not read and the window shrinks,
@@ -533,11 +547,20 @@ impl Receiver {
     /// Takes note that another data segment with the same acknowledgement leaves. Returns its flags.
     #[inline]
     pub(crate) fn on_split(&mut self, now: Instant) -> Flags {
+        // The segment before has said everything else.
+        if self.delack.has_quick_acks() {
+            self.on_quick_split(now);
+        }
+        Flags::ACK | self.echo.flags()
+    }
+
+    /// Takes note of the same while each ACK that leaves is a quick one.
+    #[cold]
+    fn on_quick_split(&mut self, now: Instant) {
         if !self.has_blocks() {
             self.delack.on_sent_ack();
         }
         self.delack.on_sent_data(now);
-        Flags::ACK | self.echo.flags()
     }
 
     /// Returns the window field to send, and keeps it until more arrives.

@@ -171,7 +171,13 @@ impl RttEstimator {
 
     /// Returns the smoothed round-trip time with its eighths of a microsecond, which Linux keeps (`srtt_us`).
     pub(crate) fn srtt_in_eighths(&self) -> Option<Duration> {
-        (self.srtt_x8 != 0).then(|| Duration::from_nanos(self.srtt_x8 * EIGHTH_NS))
+        self.srtt_x8().map(|eighths| Duration::from_nanos(eighths * EIGHTH_NS))
+    }
+
+    /// Returns the same as a number of eighths of a microsecond.
+    #[inline]
+    pub(crate) fn srtt_x8(&self) -> Option<u64> {
+        (self.srtt_x8 != 0).then_some(self.srtt_x8)
     }
 
     /// Returns twice the smoothed round-trip time.

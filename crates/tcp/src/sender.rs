@@ -292,7 +292,7 @@ impl Sender {
 
     #[inline]
     fn pace(&self) -> Option<Pace> {
-        Pace::of(&self.window, self.out_of_pace(), self.rtt.srtt_in_eighths(), self.plain_mss)
+        Pace::of(&self.window, self.out_of_pace(), self.rtt.srtt_x8(), self.plain_mss)
     }
 
     pub(crate) fn pacing_rate(&self) -> Option<Rate> {

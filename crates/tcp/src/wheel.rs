@@ -13,14 +13,19 @@ const FINE: u64 = 63;
 const COARSER: u32 = 3;
 /// The number of levels.
 const DEPTH: u32 = 9;
-/// The tick of all stacks that have one. The compiler multiplies in place of a division by it.
+/// The longest tick of any kernel (`CONFIG_HZ` of 100).
+pub(crate) const LONGEST: Duration = Duration::from_millis(10);
+/// The tick of all stacks that have one.
 const USUAL: u64 = 4_000_000;
 
 /// Returns how many whole ticks are in `nanos`. `None`: there are no ticks.
 #[inline]
 fn whole_ticks(tick: Duration, nanos: u64) -> Option<u64> {
+    // The compiler multiplies in place of a division by a constant. If both arms were the same division, it would make
+    // one of them, by a variable.
+    const TWOS: u32 = USUAL.trailing_zeros();
     match tick.as_nanos() {
-        USUAL => Some(nanos / USUAL),
+        USUAL => Some((nanos >> TWOS) / (USUAL >> TWOS)),
         other => nanos.checked_div(other),
     }
 }
@@ -86,6 +91,15 @@ mod tests {
             Duration::from_micros(timeout),
         );
         at.as_nanos() / 1000
+    }
+
+    /// Guards against a quotient by parts that is not the quotient.
+    #[test]
+    fn ticks_are_counted_as_by_a_division() {
+        let usual = Duration::from_nanos(USUAL);
+        for nanos in [0, 255, 3_999_999, 4_000_000, 4_000_255, 123_456_789_012_345, u64::MAX] {
+            assert_eq!(whole_ticks(usual, nanos), nanos.checked_div(USUAL), "{nanos}");
+        }
     }
 
     /// Counted by hand, in microseconds. Guards against a timer that is early, or that does not fire at a tick.

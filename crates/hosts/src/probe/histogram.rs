@@ -12,9 +12,10 @@
 //! of one home lie between 10 ms and 10 s: some hundred of them take 4 kB so, and 60 kB as cells. The trick costs
 //! [`Histogram::record`] nothing, because no value has a cell before the first cell has a number.
 
-use crate::sorting::sort_by_key;
+use crate::sorting::sort_numbers;
 use goodqueue_units::processor::prefetch;
 use std::borrow::Cow;
+use std::cell::Cell;
 use std::ops::AddAssign;
 
 /// The number of cells is a multiple of this.
@@ -185,11 +186,12 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
     pub(crate) fn ranks(&self) -> Ranks<'_, C, BITS> {
         let first = self.first;
         let Some(values) = self.few() else {
-            return Ranks { cells: Cow::Borrowed(&self.cells), is_list: false, first };
+            let cells = Cow::Borrowed(&*self.cells);
+            return Ranks { cells, is_list: false, first, found: Cell::default() };
         };
         let mut list = self.cells[..values].to_vec();
-        sort_by_key(&mut list, |&number| number.into());
-        Ranks { cells: Cow::Owned(list), is_list: true, first }
+        sort_numbers(&mut list);
+        Ranks { cells: Cow::Owned(list), is_list: true, first, found: Cell::default() }
     }
 
     /// Returns the highest value of the cell with the `rank`th smallest value, from 1, or `None` if fewer were
@@ -212,6 +214,8 @@ pub(crate) struct Ranks<'a, C: Clone, const BITS: u32> {
     cells: Cow<'a, [C]>,
     is_list: bool,
     first: u32,
+    /// The group of cells with the last answer, and the number of values before it. Most questions ascend.
+    found: Cell<(usize, u64)>,
 }
 
 impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> Ranks<'_, C, BITS> {
@@ -224,14 +228,18 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> Ran
         }
         // Most cells are empty, so whole groups are skipped.
         let sum = |cells: &[C]| cells.iter().map(|&count| count.into()).sum::<u64>();
-        let (mut cell, mut seen) = (0, 0);
-        for group in self.cells.chunks(GROUP) {
+        let (mut cell, mut seen) = self.found.get();
+        if seen >= rank.max(1) {
+            (cell, seen) = (0, 0);
+        }
+        for group in self.cells[cell..].chunks(GROUP) {
             let all = sum(group);
             if seen + all >= rank.max(1) {
                 break;
             }
             (cell, seen) = (cell + group.len(), seen + all);
         }
+        self.found.set((cell, seen));
         cell += self.cells[cell..].iter().position(|&count| {
             seen += count.into();
             seen >= rank.max(1)
@@ -292,6 +300,11 @@ mod tests {
                 prop_assert_eq!(fine.value_at_rank(rank), Some(fine_theirs.value_at_quantile(quantile)));
             }
             prop_assert_eq!(ours.value_at_rank(values.len() as u64 + 1), None);
+            // Whatever was asked before.
+            let (ranks, all) = (ours.ranks(), 1..=values.len() as u64 + 1);
+            for rank in all.clone().chain(all.rev()) {
+                prop_assert_eq!(ranks.value(rank), ours.value_at_rank(rank));
+            }
             let sum = values.iter().map(|(value, shift)| u128::from(value >> shift)).sum::<u128>();
             prop_assert_eq!((ours.sum(), ours.total()), (sum, values.len() as u64));
         }

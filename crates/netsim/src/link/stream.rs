@@ -48,7 +48,7 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
                     }
                     sent = rest;
                     *offered += 1;
-                    qdisc.enqueue(packet.arrival, *packet, fates);
+                    qdisc.enqueue_copy(packet.arrival, packet, fates);
                     if wire.ends != Instant::MAX {
                         continue;
                     }
@@ -57,8 +57,7 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
                 _ if wire.ends < until => wire.ends,
                 _ => break,
             };
-            let begun = qdisc.dequeue_to(now, fates, |packet| {
-                let length = packet.len();
+            let begun = qdisc.dequeue_to(now, fates, |packet, length| {
                 forwarded.count(now, packet, length);
                 let duration = wire.fixed.occupy(length);
                 wire.carry(now, duration);

@@ -3,6 +3,7 @@
 use super::Simulation;
 use super::flow_path::FlowPath;
 use super::shelf::{Shelf, Take};
+use super::windows::TICK;
 use crate::agenda::Agenda;
 use crate::calendar::Entry;
 use crate::component::{Component, Components};
@@ -32,9 +33,7 @@ struct Outbox<'a, T> {
     now: Instant,
     direction: Direction,
     flow: FlowId,
-    hash: u32,
-    dscp: u8,
-    offered: &'a mut u64,
+    path: &'a mut FlowPath,
     sent: &'a mut T,
 }
 
@@ -43,10 +42,10 @@ impl<T: Take> Wire for Outbox<'_, T> {
     fn prepare(&mut self) {}
     #[inline(always)]
     fn put(&mut self, segment: Segment) {
-        let body = Body::Tcp(Segment { dscp: self.dscp, ..segment });
-        *self.offered += 1;
-        let packet = Packet { arrival: self.now, flow: self.flow, hash: self.hash, body };
-        self.sent.take(self.direction, packet);
+        let body = Body::Tcp(Segment { dscp: self.path.dscp, ..segment });
+        self.path.offered[self.direction] += 1;
+        let hash = self.path.hash[self.direction];
+        self.sent.take(self.direction, Packet { arrival: self.now, flow: self.flow, hash, body });
     }
 }
 
@@ -80,35 +79,41 @@ impl<T: Take> Hosts<'_, T> {
     /// Does what [`Simulation::hear_before`] does, with the pipes behind `links`.
     #[inline(never)]
     fn hear_before(&mut self, until: Instant, links: &mut List<LinkId, Link>, is_crowded: bool) -> u64 {
-        let [[mut down, down_later], [mut up, up_later]] =
+        let [[down, down_later], [up, up_later]] =
             Direction::ALL.map(|direction| links[LinkId::bottleneck(direction)].pipes.first());
         let until = until.min(time_of(down_later)).min(time_of(up_later)); // the next call takes these
-        let before = (down.len(), up.len());
+        let mut pipes = [down, up];
         loop {
-            let (at_user, at_server) = (time_of(down), time_of(up));
-            if at_user.min(at_server) >= self.agenda.calm_until().min(until) {
-                break;
-            }
-            let is_down = at_user <= at_server; // at equal times the pipe down is first
+            let [at_user, at_server] = pipes.map(time_of);
+            let is_up = at_server < at_user; // at equal times the pipe down is first
+            // One pipe until it is the other's turn: then little is decided per packet.
+            let turn = if is_up { at_user } else { at_server + TICK };
             let (direction, pipe) =
-                if is_down { (Direction::Down, &mut down) } else { (Direction::Up, &mut up) };
-            let Some(((now, packet), behind)) = pipe.split_first() else { break };
-            if is_crowded {
-                self.look_ahead(direction, behind);
+                if is_up { (Direction::Up, &mut pipes[1]) } else { (Direction::Down, &mut pipes[0]) };
+            let mut rest = *pipe;
+            while let [(now, packet), behind @ ..] = rest
+                && *now < until.min(turn).min(self.agenda.calm_until())
+            {
+                if is_crowded {
+                    self.look_ahead(direction, behind);
+                }
+                if !self.hears(*now, direction, packet) {
+                    break;
+                }
+                rest = behind;
             }
-            if !self.hears(*now, direction, packet) {
-                break;
+            if rest.len() == std::mem::replace(pipe, rest).len() {
+                break; // it heard nothing
             }
-            *pipe = behind;
         }
-        let (heard_down, heard_up) = (before.0 - down.len(), before.1 - up.len());
-        for (direction, heard) in [(Direction::Down, heard_down), (Direction::Up, heard_up)] {
+        let heard = [down.len() - pipes[0].len(), up.len() - pipes[1].len()];
+        for (direction, heard) in Direction::ALL.into_iter().zip(heard) {
             if heard > 0 {
                 let next = links[LinkId::bottleneck(direction)].pipes.take_first(heard);
                 self.agenda.set(Component::pipe(direction, PipeId::FIRST), next);
             }
         }
-        (heard_down + heard_up) as u64
+        heard.into_iter().sum::<usize>() as u64
     }
 
     /// Prefetches what the packets `behind` the next one are going to touch, as
@@ -137,10 +142,9 @@ impl<T: Take> Hosts<'_, T> {
         }
         let (back, bulk) = (end.sends(), &mut self.bulk[flow]);
         let connection = &mut bulk.ends[end];
-        let (hash, dscp, offered) = (path.hash[back], path.dscp, &mut path.offered[back]);
         let component = Component::pipe(direction, PipeId::FIRST).index() as u32;
         self.sent.turn(Entry::ranked(now, component, packet.place()));
-        let mut outbox = Outbox { now, direction: back, flow, hash, dscp, offered, sent: &mut *self.sent };
+        let mut outbox = Outbox { now, direction: back, flow, path: &mut *path, sent: &mut *self.sent };
         let rtt = connection.respond(now, segment, &mut outbox);
         if let Some(rtt) = rtt
             && direction != path.direction

@@ -21,7 +21,7 @@ use goodqueue_units::{Duration, Instant};
 const SHORTEST: Duration = Duration::from_micros(200);
 
 /// The shortest time.
-const TICK: Duration = Duration::from_nanos(1);
+pub(super) const TICK: Duration = Duration::from_nanos(1);
 
 impl Simulation {
     /// Runs to `until` in windows, if the run can. Begins no further window after `most` events. Returns how many

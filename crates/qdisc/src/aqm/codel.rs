@@ -252,18 +252,22 @@ impl Aqm for Codel {
         now: Instant,
         queue: &mut Fifo<P>,
         owner: &mut O,
-        send: impl FnOnce(&P) -> R,
+        send: impl FnOnce(&P, u32) -> R,
     ) -> Option<R> {
-        let taken = match self.vars.judge(&self.params, now, queue.head(), queue.bytes()) {
-            Verdict::Empty => return None,
-            Verdict::Passes { .. } => None,
-            Verdict::Acts { drop } => Some(self.act(drop, now, queue, owner)?),
-        };
+        let head = queue.head();
         // One call for both, so that the compiler puts it into the caller's loop.
-        let sent = send(taken.as_ref().or(queue.head())?);
-        if taken.is_none() {
-            queue.pop();
-        }
+        let (head, len) = match self.vars.judge(&self.params, now, head, queue.bytes()) {
+            Verdict::Empty => return None,
+            Verdict::Passes { len } => (head?, len),
+            Verdict::Acts { drop } => {
+                let packet = self.act(drop, now, queue, owner)?;
+                let len = packet.len();
+                queue.put_back(packet);
+                (queue.head()?, len)
+            }
+        };
+        let sent = send(head, len);
+        queue.drop_head(len);
         Some(sent)
     }
 

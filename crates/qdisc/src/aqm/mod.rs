@@ -99,9 +99,9 @@ pub trait Aqm: Sized {
         now: Instant,
         queue: &mut Fifo<P>,
         owner: &mut O,
-        send: impl FnOnce(&P) -> R,
+        send: impl FnOnce(&P, u32) -> R,
     ) -> Option<R> {
-        self.dequeue(now, queue, owner).as_ref().map(send)
+        self.dequeue(now, queue, owner).as_ref().map(|packet| send(packet, packet.len()))
     }
 
     /// Takes the head packet because the limit became smaller. The law does not judge the packet.
@@ -243,7 +243,7 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
         &mut self,
         now: Instant,
         owner: &mut O,
-        send: impl FnOnce(&P) -> R,
+        send: impl FnOnce(&P, u32) -> R,
     ) -> Option<R> {
         self.law.dequeue_to(now, &mut self.queue, owner, send)
     }

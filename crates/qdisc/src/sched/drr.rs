@@ -231,11 +231,11 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         }
     }
 
-    /// Appends `packet` to the queue of `bucket`. A flow that is in no list becomes new.
+    /// Appends the packet of `make` to the queue of `bucket`. A flow that is in no list becomes new.
     #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `FqCodel::put`
-    pub(crate) fn push(&mut self, bucket: u32, packet: P) {
+    pub(crate) fn push(&mut self, bucket: u32, make: impl FnOnce() -> P) {
         let flow = &mut self.flows[bucket as usize];
-        let packet = self.packets.push(&mut flow.queue, packet);
+        let packet = self.packets.push_with(&mut flow.queue, make);
         let len = packet.len();
         flow.bytes += u64::from(len);
         self.totals.add(packet, len);
@@ -297,11 +297,11 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         (&mut flow.law, queue)
     }
 
-    /// Sends the oldest packet, which has `len` bytes, of the flow whose turn it is.
+    /// Returns the state of a flow's law, and the flow's oldest packet.
     #[inline]
-    pub(crate) fn send(&mut self, bucket: u32, len: u32) -> Option<P> {
-        self.charge_head(bucket, len)?;
-        self.packets.pop(&mut self.flows[bucket as usize].queue)
+    pub(crate) fn law_and_head(&mut self, bucket: u32) -> (&mut S, Option<&P>) {
+        let flow = &mut self.flows[bucket as usize];
+        (&mut flow.law, self.packets.head(flow.queue))
     }
 
     /// Returns the oldest packet of `bucket`.
@@ -310,22 +310,16 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self.packets.head(self.flows[bucket as usize].queue)
     }
 
-    /// Removes the oldest packet of `bucket`, which was [charged](Self::charge_head) for.
+    /// Sends the oldest packet, which has `len` bytes, of the flow whose turn it is. Does nothing if `bucket` is
+    /// [`NIL`].
     #[inline]
-    pub(crate) fn remove_head(&mut self, bucket: u32) {
-        self.packets.pop(&mut self.flows[bucket as usize].queue);
-    }
-
-    /// Charges the flow whose turn it is for its oldest packet, which has `len` bytes and leaves now.
-    // Has two callers, and one of them is called with each packet.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    pub(crate) fn charge_head(&mut self, bucket: u32, len: u32) -> Option<()> {
-        let flow = &mut self.flows[bucket as usize];
+    pub(crate) fn send(&mut self, bucket: u32, len: u32) -> Option<P> {
+        let flow = self.flows.get_mut(bucket as usize)?;
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);
         flow.bytes -= u64::from(len);
         self.totals.remove(self.packets.head(flow.queue)?, len);
         self.fattest.update(bucket, flow.bytes);
-        Some(())
+        self.packets.pop(&mut flow.queue)
     }
 
     /// Notes that the flow whose turn it was sends the last packet that was pulled from it.
@@ -337,7 +331,7 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     }
 
     /// Notes that the flow whose turn it was had no packet to send.
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // sparse flows retire behind each packet
     pub(crate) fn retire(&mut self, bucket: u32) {
         self.settle(bucket);
         if self.new.head == bucket {

@@ -62,7 +62,7 @@ impl Aqm for Pfifo {
         _now: Instant,
         queue: &mut Fifo<P>,
         _owner: &mut O,
-        send: impl FnOnce(&P) -> R,
+        send: impl FnOnce(&P, u32) -> R,
     ) -> Option<R> {
         queue.pop_to(send)
     }

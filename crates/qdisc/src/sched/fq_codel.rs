@@ -14,6 +14,7 @@
 //! An overflow has the same victim as in Linux, but a tree of maxima finds it in O(log flows), not a search.
 
 use super::drr::{Drr, Flow, FlowQueue};
+use super::slab::NIL;
 use crate::aqm::codel::{CE_THRESHOLD, INTERVAL, Linux, Params, Source, TARGET, Vars, Verdict};
 use crate::discipline::Discipline;
 use crate::kept::Look;
@@ -84,12 +85,10 @@ pub struct FqCodel<P> {
     drop_overmemory: u64,
 }
 
-/// The packet that leaves next.
-enum Next<P> {
-    /// The oldest one of this flow.
-    Head { bucket: u32, len: u32 },
-    /// One that the law has taken out.
-    Taken(P),
+/// The packet that leaves next: the oldest of a flow, or one that the law has taken out, which is in no `bucket`.
+struct Head {
+    bucket: u32,
+    len: u32,
 }
 
 /// The settings that may change.
@@ -171,7 +170,17 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
     #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `put`
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         let bucket = self.flows.bucket(packet.flow_hash());
-        self.put(now, bucket, packet, owner)
+        self.put(now, bucket, || packet, owner)
+    }
+
+    #[cfg(not(target_family = "wasm"))] // one `put` is enough for the page
+    #[inline(always)] // as `put`
+    fn enqueue_copy<O: Owner<P>>(&mut self, now: Instant, packet: &P, owner: &mut O) -> Enqueued
+    where
+        P: Copy,
+    {
+        let bucket = self.flows.bucket(packet.flow_hash());
+        self.put(now, bucket, || *packet, owner)
     }
 
     #[cfg(feature = "complete")]
@@ -183,7 +192,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         owner: &mut O,
     ) -> Option<Enqueued> {
         match classid.and_then(|id| id.queue(self.flows.count())) {
-            Some(bucket) => Some(self.put(now, bucket, packet, owner)),
+            Some(bucket) => Some(self.put(now, bucket, || packet, owner)),
             None => {
                 owner.dropped(packet, Drop::Overlimit);
                 None
@@ -193,10 +202,9 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
 
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
-        match self.next(now, owner)? {
-            Next::Head { bucket, len } => self.flows.send(bucket, len),
-            Next::Taken(packet) => Some(packet),
-        }
+        let mut taken = None;
+        let Head { bucket, len } = self.next(now, owner, &mut taken)?;
+        taken.or_else(|| self.flows.send(bucket, len))
     }
 
     #[inline]
@@ -204,20 +212,17 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         &mut self,
         now: Instant,
         owner: &mut O,
-        send: impl FnOnce(&P) -> R,
+        send: impl FnOnce(&P, u32) -> R,
     ) -> Option<R> {
-        let (taken, bucket) = match self.next(now, owner)? {
-            Next::Head { bucket, len } => {
-                self.flows.charge_head(bucket, len)?;
-                (None, bucket)
-            }
-            Next::Taken(packet) => (Some(packet), 0),
+        let mut taken = None;
+        let Head { bucket, len } = self.next(now, owner, &mut taken)?;
+        let head = match &taken {
+            None => self.flows.head(bucket)?,
+            Some(packet) => packet,
         };
         // One call for both, so that the compiler puts it into the caller's loop.
-        let sent = send(taken.as_ref().or(self.flows.head(bucket))?);
-        if taken.is_none() {
-            self.flows.remove_head(bucket);
-        }
+        let sent = send(head, len);
+        self.flows.send(bucket, len);
         Some(sent)
     }
 
@@ -259,33 +264,52 @@ fn describe((bucket, flow): (u32, &Flow<Vars>)) -> alloc::string::String {
 
 impl<P: Packet> FqCodel<P> {
     #[cfg_attr(not(target_family = "wasm"), inline(always))] // the packet is then copied once: to its place in the slab
-    fn put<O: Owner<P>>(&mut self, now: Instant, bucket: u32, mut packet: P, owner: &mut O) -> Enqueued {
-        packet.set_arrival(now);
-        self.flows.push(bucket, packet);
+    fn put<O: Owner<P>>(
+        &mut self,
+        now: Instant,
+        bucket: u32,
+        make: impl FnOnce() -> P,
+        owner: &mut O,
+    ) -> Enqueued {
+        self.flows.push(bucket, || {
+            let mut packet = make();
+            packet.set_arrival(now);
+            packet
+        });
         let Some(why) = self.excess() else { return Enqueued::Success };
         if self.overflow(why, owner) == bucket { Enqueued::Congestion } else { Enqueued::Success }
     }
 
-    /// Returns the packet that the law lets leave next.
-    // The answer has room for a packet, and would go through memory.
+    /// Returns the packet that the law lets leave next. If the law has taken it out, it is `taken`.
+    // A packet in the answer would go through memory.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<Next<P>> {
+    fn next<O: Owner<P>>(&mut self, now: Instant, owner: &mut O, taken: &mut Option<P>) -> Option<Head> {
         loop {
             let bucket = self.flows.next_flow()?;
-            let (vars, mut queue) = self.flows.split(bucket);
-            match vars.judge(&self.settings.params, now, queue.head(), queue.totals().backlog.bytes) {
-                Verdict::Passes { len } => return Some(Next::Head { bucket, len }),
+            let backlog = self.flows.totals().backlog.bytes;
+            let (vars, head) = self.flows.law_and_head(bucket);
+            match vars.judge(&self.settings.params, now, head, backlog) {
+                Verdict::Passes { len } => return Some(Head { bucket, len }),
                 Verdict::Empty => {}
                 Verdict::Acts { drop } => {
-                    let packet = vars.act::<Linux, _, _>(drop, &self.settings.params, now, &mut queue, owner);
-                    if let Some(packet) = packet {
-                        self.flows.charge(bucket);
-                        return Some(Next::Taken(packet));
+                    if let Some(packet) = self.act(bucket, drop, now, owner) {
+                        let len = packet.len();
+                        *taken = Some(packet);
+                        return Some(Head { bucket: NIL, len });
                     }
                 }
             }
             self.flows.retire(bucket);
         }
+    }
+
+    /// Takes the next packet of the flow whose turn it is, as the law demands.
+    #[cold]
+    fn act<O: Owner<P>>(&mut self, bucket: u32, drop: bool, now: Instant, owner: &mut O) -> Option<P> {
+        let (vars, mut queue) = self.flows.split(bucket);
+        let packet = vars.act::<Linux, _, _>(drop, &self.settings.params, now, &mut queue, owner)?;
+        self.flows.charge(bucket);
+        Some(packet)
     }
 
     /// Returns why packets must be dropped. `None`: none must.

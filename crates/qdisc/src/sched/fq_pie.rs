@@ -198,7 +198,7 @@ impl<P: Packet> Qdisc<P> for FqPie<P> {
         }
         *packets += 1;
         self.stats.packets_in += 1;
-        self.flows.push(bucket, packet);
+        self.flows.push(bucket, || packet);
         Enqueued::Success
     }
 

@@ -125,7 +125,7 @@ impl<P: Packet> Txqs<P> {
         let queue = self.queues[place].get_or_insert_with(make);
         let bucket = queue.flows.bucket(packet.flow_hash());
         let before = queue.flows.totals();
-        queue.flows.push(bucket, packet);
+        queue.flows.push(bucket, || packet);
         self.book(place, before);
         while self.backlog.packets > self.limit || self.memory > self.memory_limit {
             let why = if self.memory > self.memory_limit { Drop::Memory } else { Drop::Flow };

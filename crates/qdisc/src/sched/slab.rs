@@ -62,6 +62,13 @@ impl<P> Slab<P> {
     /// Appends `packet` to `chain`, and returns it where it now lies.
     #[inline]
     pub(crate) fn push(&mut self, chain: &mut Chain, packet: P) -> &P {
+        self.push_with(chain, || packet)
+    }
+
+    /// Appends the packet of `make` to `chain`, and returns it where it now lies. Nothing is done between its making
+    /// and its storing, so it need not be stored before.
+    #[inline]
+    pub(crate) fn push_with(&mut self, chain: &mut Chain, make: impl FnOnce() -> P) -> &P {
         let place = self.free.pop().unwrap_or_else(|| self.grow());
         // Branchless on purpose: branch prediction cannot know whether a queue is empty. The first packet of a chain
         // is linked to itself until the next lines set its `next`.
@@ -73,7 +80,7 @@ impl<P> Slab<P> {
         node.next = NIL;
         node.previous = chain.tail;
         chain.tail = place;
-        node.packet.insert(packet)
+        node.packet.insert(make())
     }
 
     /// Adds a place, and returns its number.

@@ -102,7 +102,7 @@ impl CongestionControl for Cubic {
     #[inline]
     fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
-        let is_trusted = self.epoch.is_none_or(|epoch| self.tick(ack.now).since(epoch) >= DISTRUST);
+        let is_trusted = self.epoch.is_none_or(|epoch| self.is_trusted(ack.now, epoch));
         let is_least = (self.delay_min == Duration::ZERO) | (rtt < self.delay_min);
         // No branch (branch prediction): some flows have just begun an epoch and some have not, which is not
         // predictable.
@@ -215,6 +215,10 @@ impl Cubic {
     #[inline]
     fn update(&mut self, now: Instant, cwnd: u32, counted: u32) {
         self.acked += counted;
+        // Before the division for a tick, which is earlier: so it is for nearly all ACKs.
+        if cwnd == self.last_cwnd && now.since(self.last_update) <= SAME_WINDOW_INTERVAL {
+            return;
+        }
         let now = self.tick(now);
         let since_update = now.since(self.last_update);
         if cwnd == self.last_cwnd && since_update <= SAME_WINDOW_INTERVAL {
@@ -226,6 +230,14 @@ impl Cubic {
             self.update_cubic(now, cwnd, counted);
         }
         self.update_friendly(cwnd);
+    }
+
+    /// Returns whether RTT samples count again, in an epoch that began at `epoch`.
+    #[inline]
+    fn is_trusted(&self, now: Instant, epoch: Instant) -> bool {
+        // Without a division, unless the time is over within a tick or so.
+        let since = now.since(epoch);
+        since >= DISTRUST && (since >= DISTRUST + wheel::LONGEST || self.tick(now).since(epoch) >= DISTRUST)
     }
 
     /// Sets `cnt` by the cubic, one round trip ahead: W_cubic(t) = C (t − K)³ + W_max (section 4.2).
@@ -303,7 +315,7 @@ fn root_by_guess(x: u64) -> u64 {
 /// Returns the integer cube root, rounded down. It finds one bit at a time, once per congestion.
 fn cube_root(x: u64) -> u64 {
     let mut root = 0_u64;
-    for bit in (0..=21).rev() {
+    for bit in (0..=(u64::BITS - x.leading_zeros()) / 3).rev() {
         let candidate = root | 1 << bit;
         if candidate.checked_pow(3).is_some_and(|cube| cube <= x) {
             root = candidate;

@@ -334,7 +334,8 @@ impl AnyCc {
     /// Where the part ends that each segment touches of CUBIC: the enum's tag, and all of CUBIC except HyStart.
     pub(crate) const HOT_BYTES: usize = align_of::<Self>() + cubic::Cubic::HOT_BYTES;
 
-    #[inline]
+    // Inlined late, the copy would be left out, and the `Ack` be in memory.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
         match self {
             Self::Cubic(cc) => cc.on_delivered(ack, window),
@@ -342,7 +343,7 @@ impl AnyCc {
         }
     }
 
-    #[inline]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `on_delivered`
     pub(crate) fn on_ack(&mut self, ack: &Ack, window: &mut Window) {
         match self {
             Self::Cubic(cc) => cc.on_ack(ack, window),

@@ -175,7 +175,7 @@ impl SendOrder {
     #[inline]
     pub(super) fn is_after(&self, record: &Record) -> bool {
         let (time, other) = (self.sent_at.as_nanos(), record.sent_at.as_nanos());
-        if other >= time + 1000 {
+        if other >= time && (other >= time + 1000 || self.end <= record.end) {
             return false; // without a division: so it is for nearly all
         }
         let (time, other) = (time / 1000, other / 1000);

@@ -22,11 +22,19 @@ impl Sender {
             || (segment.seq == self.window_seq && self.opens_window(segment))
         {
             let window = u32::from(segment.window) << self.peer_shift; // the segment is no SYN
-            (self.peer_window, self.window_seq) = (window, segment.seq);
-            self.offload.widest = self.offload.widest.max(window);
-            if u32::from(self.mss) < self.board.mss().min(window) {
-                self.fit_segments();
+            self.window_seq = segment.seq;
+            if window != self.peer_window {
+                self.change_window(window);
             }
+        }
+    }
+
+    /// Takes another window of the peer than before. Segments always fit the old one.
+    fn change_window(&mut self, window: u32) {
+        self.peer_window = window;
+        self.offload.widest = self.offload.widest.max(window);
+        if u32::from(self.mss) < self.board.mss().min(window) {
+            self.fit_segments();
         }
     }
 

@@ -241,7 +241,7 @@ impl Sender {
     /// Returns whether a packet has more segments than `room`.
     #[inline]
     fn packet_exceeds(&self, room: u32) -> bool {
-        !self.sends_singly() && offload::exceeds(room, self.pace(), &self.window, self.mss, self.rtt.min())
+        !self.sends_singly() && offload::exceeds(room, || self.pace(), &self.window, self.mss, self.rtt.min())
     }
 
     /// Returns whether new data waits for the next ACK, because its packet would be short for segmentation offload.
@@ -264,7 +264,7 @@ impl Sender {
             bytes: self.offload.head.bytes,
             is_last: !self.queue.has_behind(),
             has_fin: self.end == End::Closing,
-            room: room.saturating_mul(mss),
+            room,
             peer_room: self.room(),
             peer_window: self.peer_window,
             mss,

@@ -38,8 +38,8 @@ proptest! {
         let (mut ours, mut naive) = (Drr::new(5, quantum), Drr::new(5, quantum));
         for (op, bucket, len) in ops {
             if op == 0 {
-                ours.push(bucket, Plain::new(len));
-                naive.push(bucket, Plain::new(len));
+                ours.push(bucket, || Plain::new(len));
+                naive.push(bucket, || Plain::new(len));
             } else {
                 prop_assert_eq!(serve(&mut ours, Drr::next_flow), serve(&mut naive, naive_next_flow));
             }
