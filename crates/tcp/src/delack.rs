@@ -320,6 +320,8 @@ impl DelayedAck {
             ato = ato.min(srtt().map_or(most, |srtt| most.min(in_ticks(srtt))));
         }
         let tick = self.tick();
+        // A receiver that acknowledges by the rhythm has no other timer than this one's, which is due with a tick.
+        debug_assert!(self.deadline == Instant::MAX || self.deadline == wheel::floor(tick, self.deadline));
         // Between these bounds ticks decide nothing: the timer is not nearly due. A new one would not fire earlier: it
         // fires with the first tick after `now + ato` or a later one, and until a tick after that there is no other.
         if self.deadline > now + ato + tick || self.deadline <= now + ato / 4 + tick {

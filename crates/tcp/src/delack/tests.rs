@@ -273,10 +273,11 @@ proptest! {
         let now = Instant::from_nanos(now_us * 1000);
         let last = Instant::from_nanos((now_us - since_us) * 1000);
         let ato = Duration::from_millis(ato_ms);
-        let deadline =
-            due_us.map_or(Instant::MAX, |us| Instant::from_nanos(now_us.saturating_add_signed(us) * 1000));
-        let settled = DelayedAck { ato, deadline, last_data: last, mss: 1448, ..DelayedAck::new(stack, None) };
+        let settled = DelayedAck { ato, last_data: last, mss: 1448, ..DelayedAck::new(stack, None) };
         let tick = settled.tick();
+        let due = |us| Instant::from_nanos(now_us.saturating_add_signed(us) * 1000);
+        let deadline = due_us.map_or(Instant::MAX, |us| wheel::floor(tick, due(us))); // every timer is due with a tick
+        let settled = DelayedAck { deadline, ..settled };
 
         let mut delayed = settled.clone();
         let is_due = deadline != Instant::MAX && deadline <= wheel::after(tick, now, ato / 4);
