@@ -179,7 +179,7 @@ def _add_seeds(plan: Plan, state: _State, position: int, count: int) -> None:
 
 def _do(
     plan: Plan,
-    runs: _Runs,
+    wanted: _Runs,
     state: _State,
     store: Store | None,
     execute: executors.Executor,
@@ -206,9 +206,9 @@ def _do(
         state.errors[run.key] = one_line(f"seed {run.seed}: {text}")
 
     def missing(count: int) -> AbstractContextManager[running.Progress]:
-        return show(f"{count} of {len(runs)} runs")
+        return show(f"{count} of {len(wanted)} runs")
 
-    state.computed += completing.complete(store, runs, execute, seen, missing, failed, warn)
+    state.computed += completing.complete(store, wanted, execute, seen, missing, failed, warn)
 
 
 def _grown(plan: Plan, state: _State, position: int) -> int:

@@ -21,14 +21,14 @@ class Numbers(Mapping[str, Sequence[float | None]]):
 
     __slots__ = ("_columns", "_numbers", "_others", "_runs")
 
-    def __init__(self, values: Mapping[str, Sequence[float | None]]) -> None:
-        """Keep ``values``. All have the same length."""
-        kinds = tuple((key, _kind(numbers)) for key, numbers in values.items())
-        self._runs = max(map(len, values.values()), default=0)
+    def __init__(self, by_metric: Mapping[str, Sequence[float | None]]) -> None:
+        """Keep the values ``by_metric``. All have the same length."""
+        kinds = tuple((key, _kind(numbers)) for key, numbers in by_metric.items())
+        self._runs = max(map(len, by_metric.values()), default=0)
         self._columns = _columns(kinds, self._runs)
-        kept = (values[key] for key, kind in kinds if kind in ("float", "whole"))
+        kept = (by_metric[key] for key, kind in kinds if kind in ("float", "whole"))
         self._numbers = array("d", [NONE if value is None else value for value in chain.from_iterable(kept)])
-        self._others = {key: tuple(values[key]) for key, kind in kinds if kind == "other"}
+        self._others = {key: tuple(by_metric[key]) for key, kind in kinds if kind == "other"}
 
     @classmethod
     def joined(cls, parts: "Sequence[Numbers]") -> "Numbers":
@@ -67,31 +67,31 @@ class Numbers(Mapping[str, Sequence[float | None]]):
         return len(self._columns)
 
 
-def _kind(values: Iterable[float | None]) -> str:
-    """Return which numbers ``values`` are: float, whole, none of them, or other ones, which an array would change."""
-    types = {*map(type, values)} - {type(None)}
+def _kind(column: Iterable[float | None]) -> str:
+    """Return which numbers a ``column`` has: float, whole, none of them, or other ones, which an array would change."""
+    types = {*map(type, column)} - {type(None)}
     if not types:
         return "none"
-    known = [value for value in values if value is not None]
+    known = [value for value in column if value is not None]
     if types == {float}:
         return "float" if all(value == value for value in known) else "other"  # noqa: PLR0124 - NaN is not None
     return "whole" if types == {int} and max(map(abs, known)) < EXACT else "other"
 
 
 @functools.lru_cache(maxsize=256)
-def _columns(kinds: tuple[tuple[str, str], ...], runs: int) -> Mapping[str, Column]:
+def _columns(kinds: tuple[tuple[str, str], ...], length: int) -> Mapping[str, Column]:
     """Return where the values of each metric are. Cells whose runs have the same kinds of numbers share it."""
     columns, place = {}, 0
     for key, kind in kinds:
         columns[key] = kind, place
-        place += runs if kind in ("float", "whole") else 0
+        place += length if kind in ("float", "whole") else 0
     return columns
 
 
 Percentiles = TypeVar("Percentiles", Sequence[float] | None, Sequence[float | None] | None)
 
 
-def percentiles(values: Percentiles) -> Percentiles:
-    """Return ``values`` as an array if all are floats, which an array does not change."""
-    floats: Any = values
-    return array("d", floats) if values and {*map(type, floats)} == {float} else values
+def percentiles(delays_ms: Percentiles) -> Percentiles:
+    """Return ``delays_ms`` as an array if all are floats, which an array does not change."""
+    floats: Any = delays_ms
+    return array("d", floats) if delays_ms and {*map(type, floats)} == {float} else delays_ms

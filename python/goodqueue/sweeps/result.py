@@ -93,8 +93,8 @@ class Sweep:
     """The mixes of traffic that are the values of an axis."""
     _places: dict[frozenset[tuple[str, str]], Values] = field(default_factory=dict, repr=False, compare=False)
     """The cells by their values."""
-    _known: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What `once` has made."""
+    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `once` has made. A sweep with another baseline, made by `dataclasses.replace`, begins without it."""
 
     def __post_init__(self) -> None:
         """Note where each cell is: each has to find others, and there may be 100,000."""
@@ -222,12 +222,12 @@ def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
     }
 
 
-def _some(values: metrics.Values, keys: Sequence[str]) -> metrics.Values:
-    return {key: values[key] for key in keys if key in values}
+def _some(by_metric: metrics.Values, keys: Sequence[str]) -> metrics.Values:
+    return {key: by_metric[key] for key in keys if key in by_metric}
 
 
-def _listed(values: Sequence[float] | None) -> list[float] | None:
-    return None if values is None else list(values)
+def _listed(delays_ms: Sequence[float] | None) -> list[float] | None:
+    return None if delays_ms is None else list(delays_ms)
 
 
 def from_json(data: Mapping[str, Any]) -> Sweep:
