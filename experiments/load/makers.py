@@ -1,7 +1,7 @@
 """Makes a store with copies of one record: a real run, of which each copy has another base RTT, rate, seed and key."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import pyarrow as pa
 
@@ -47,7 +47,7 @@ class Copies:
         table = columns.table(run, running.one_text(run.scenario)).select(list(KEPT))
         self._data = _plain(table)
 
-    def write(self, store: Store, runs: Sequence[Run]) -> None:
+    def write(self, store: Store, runs: Iterable[Run]) -> None:
         """Store a copy for each of ``runs``. Nothing waits for the disk."""
         for run in runs:
             path = store.path(run.key)

@@ -104,3 +104,22 @@ def test_small_parts_become_one(here: Path, swept: Callable[[], Any], monkeypatc
 def test_a_small_store_has_none(here: Path, goodqueue: Command) -> None:
     assert goodqueue("sweep", "ok.toml", "--seeds", "2", "--store", "st").status == 0
     assert not Path("st/index").exists()
+
+
+def test_a_write_looks_into_no_large_part_again(
+    here: Path, swept: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A million runs have 500 parts. Each write read all of them, so twice the runs took four times as long."""
+    swept()
+    runs = store.find(Path("st"))
+    ((_, *about), *_) = index.Index(runs).rows(runs.all_keys())
+    monkeypatch.setattr(index, "MOST", 4)
+    monkeypatch.setattr(index.Index, "_stamp", lambda _, key: key)
+    read: list[Path] = []
+    own = index._read
+    monkeypatch.setattr(index, "_read", lambda part, most=None: read.append(part) or own(part, most))
+    writer = index.Index(runs)
+    for number in range(160):
+        writer.note(f"{number:032x}", *about)
+    assert len(parts()) >= 40
+    assert len(read) <= 2 * len(parts())

@@ -213,10 +213,14 @@ impl Path {
     /// Returns a summary for an observer. It must be cheap, because packets wait meanwhile.
     #[must_use]
     pub fn glance(&self) -> Value {
+        let mut late_us = json!(self.late.summary().map(Late::from));
+        if let Some(p999_ms) = self.late.p999_ms() {
+            late_us["p999"] = json!(rounded(p999_ms * 1e3));
+        }
         json!({
             "elapsed_s": rounded(self.run.elapsed().as_secs_f64()),
             "queues": {"down": self.run.glance(Direction::Down), "up": self.run.glance(Direction::Up)},
-            "late_us": self.late.summary().map(Late::from),
+            "late_us": late_us,
             "flows": self.flows.len(),
         })
     }

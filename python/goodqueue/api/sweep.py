@@ -44,7 +44,7 @@ class Sweep(showing.Shown):
         The columns are those of ``runs.parquet`` in a store, where ``key`` names the run. Cells that failed have no
         rows: see `failures`. Raises `gq.UserError` if pandas is missing.
         """
-        return frames.frame(files.rows(self.result))
+        return frames.frame([*files.rows(self.result)])
 
     @property
     def failures(self) -> list[str]:

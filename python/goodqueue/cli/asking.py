@@ -197,7 +197,7 @@ def _print(verb: str, answer: "Answer", form: str, written: str) -> None:
     if form == "json" and answer.text:
         terminal.emit(answer.text + "\n")
     elif form == "json":
-        terminal.emit_json(answer.as_json(verb))
+        terminal.emit_json(answer.as_long_json(verb))
     elif form == "latex":
         terminal.emit(latex.document(answer.tables()))
     elif form == "markdown":

@@ -6,6 +6,7 @@ Equal keys mean equal records, so a stored run need never be repeated.
 import functools
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -55,15 +56,19 @@ def of(engine: str, scenario: Scenario) -> Run:
     engine's image or code (`engines.kernel.making`) invalidates that engine's runs. The live engine works likewise.
     Raises UserError if the file of a discipline or of rates cannot be read, or if Linux cannot run the scenario.
     """
+    (run,) = of_seeds(engine, scenario, [scenario["seed"]])
+    return run
+
+
+def of_seeds(engine: str, scenario: Scenario, seeds: Iterable[int]) -> Iterator[Run]:
+    """Yield the run of a resolved ``scenario`` with each of ``seeds``. Raises UserError as `of` does."""
     made_by = maker(engine, scenario)
     unseeded = {key: value for key, value in scenario.items() if key != "seed"}
-    content = {
-        "scenario": unseeded,
-        "seed": scenario["seed"],
-        "engine": engine,
-        "made_by": [made_by.version, made_by.build, made_by.code],
-    }
-    return Run(engine, scenario, made_by, digest(content)[:32], digest(unseeded)[:16])
+    scenario_hash = digest(unseeded)[:16]
+    made = [made_by.version, made_by.build, made_by.code]
+    for seed in seeds:
+        content = {"scenario": unseeded, "seed": seed, "engine": engine, "made_by": made}
+        yield Run(engine, {**scenario, "seed": seed}, made_by, digest(content)[:32], scenario_hash)
 
 
 def maker(engine: str, scenario: Scenario) -> Maker:

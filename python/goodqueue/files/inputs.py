@@ -238,25 +238,37 @@ def from_json(text: str, constants: bool = False) -> Any:
     With ``constants`` it may contain numbers that are none, which are not JSON but which programs write: NaN and
     Infinity as Python does, `-nan` and `inf` as C does. Each is None, as any number is that is unknown.
     """
-
-    def refuse(word: str) -> Any:
-        raise ValueError(f"found {word}, which JSON does not have")
-
     try:
         try:
-            data = json.loads(text, parse_constant=(lambda _: None) if constants else refuse)
+            data = json.loads(text, parse_constant=(lambda _: None) if constants else refuse_constant)
         except json.JSONDecodeError:
             known = _UNKNOWN.sub(lambda match: match[1] or "null", text) if constants else text
             if known == text:
                 raise
             data = json.loads(known)
-        if _HALF.search(text):
-            json.dumps(data, ensure_ascii=False).encode()
+        if may_have_halves(text):
+            check_characters(data)
     except RecursionError:
         raise TooDeepError from None
+    return data
+
+
+def refuse_constant(word: str) -> Any:
+    """Raise ValueError for a number that JSON does not have."""
+    raise ValueError(f"found {word}, which JSON does not have")
+
+
+def may_have_halves(text: str) -> bool:
+    """Return whether JSON may have half of a surrogate pair somewhere, which is no character."""
+    return _HALF.search(text) is not None
+
+
+def check_characters(data: Any) -> None:
+    """Raise ValueError if there is half of a surrogate pair in ``data``."""
+    try:
+        json.dumps(data, ensure_ascii=False).encode()
     except UnicodeEncodeError:
         raise ValueError("found half of a surrogate pair, which is no character") from None
-    return data
 
 
 def check_depth(value: Any) -> None:

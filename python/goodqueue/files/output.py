@@ -7,7 +7,7 @@ are written next to it, under a free name. With ``--force``, a folder that holds
 """
 
 import errno
-import json
+import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from goodqueue.errors import Option, Place, UserError, one_line
-from goodqueue.files import drafts, inputs
+from goodqueue.files import drafts, inputs, long_json
 
 Result = TypeVar("Result")
 
@@ -101,14 +101,18 @@ def write_results(folder: Path, data: dict[str, object], command: str) -> None:
     Raises OSError.
     """
     results = data | {"command": command, "files": sorted([RESULTS, *(file.name for file in folder.iterdir())])}
-    (folder / RESULTS).write_text(json.dumps(results, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    with (folder / RESULTS).open("w", encoding="utf-8") as file:
+        file.writelines(long_json.pieces(results))
 
 
 def about(path: Path) -> dict[str, object]:
     """Return the content of the ``results.json`` in the folder ``path``, if it is ours."""
     try:
-        data = inputs.from_json(inputs.read_text(path / RESULTS, MOST_BYTES, "our results", pipes=False))
-    except (UserError, ValueError):
+        with io.TextIOWrapper(
+            io.BufferedReader(inputs.opened(path / RESULTS, "our results", pipes=False)), "utf-8-sig"
+        ) as text:
+            data = long_json.read(text, "cells", lambda *_: None)
+    except (UserError, OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}
 

@@ -46,7 +46,7 @@ def _lines(glance: Message) -> Iterator[str]:
     yield f"{_PREFIX}flows {glance['flows']}"
     if late := glance["late_us"]:
         yield from _head("late_seconds", "gauge", "How late packets left, of all so far: the emulator's own doing.")
-        for name, share in (("p50", "0.5"), ("p90", "0.9"), ("p99", "0.99"), ("max", "1")):
+        for name, share in (("p50", "0.5"), ("p90", "0.9"), ("p99", "0.99"), ("p999", "0.999"), ("max", "1")):
             yield f'{_PREFIX}late_seconds{{quantile="{share}"}} {late[name] / 1e6:.9f}'
 
 

@@ -319,6 +319,12 @@ def numbers(record: Record, chosen: Iterable[Metric] = ()) -> dict[str, float | 
     return {key: metric.pick(record) for key, metric in every.items()}
 
 
+LOADS = tuple(
+    of_direction(key, direction) for direction in DIRECTIONS for key in ("utilisation_percent", "delay_p95_ms")
+)
+"""The metrics that tell whether a direction is loaded."""
+
+
 def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     """Return the directions that are loaded with at least one of the disciplines that were ``measured``.
 
@@ -326,10 +332,14 @@ def loaded(measured: Iterable[Values]) -> tuple[str, ...]:
     `STANDING_MS`. If neither direction is loaded, it returns the one whose packets queue longer; if they are equal, the
     one whose link is used more. Tables, figures and sentences are about the directions returned.
     """
-    means = [{key: mean(values) or 0.0 for key, values in run_values.items()} for run_values in measured]
+    greatest: dict[str, float] = {}
+    for run_values in measured:
+        for key in LOADS:
+            value = mean(run_values.get(key, ())) or 0.0
+            greatest[key] = max(greatest.get(key, value), value)
 
     def most(direction: str, key: str) -> float:
-        return max((mean.get(of_direction(key, direction), 0.0) for mean in means), default=0.0)
+        return greatest.get(of_direction(key, direction), 0.0)
 
     busy = tuple(
         direction
@@ -350,7 +360,7 @@ def are_asked(chosen: Sequence[Metric]) -> bool:
     return [metric.key for metric in chosen] != [metric.key for metric in METRICS]
 
 
-def shown(chosen: Sequence[Metric], measured: Sequence[Values], directions: Sequence[str]) -> list[Metric]:
+def shown(chosen: Sequence[Metric], measured: Iterable[Values], directions: Sequence[str]) -> list[Metric]:
     """Return the metrics of ``chosen`` that a person is shown: all of them if somebody asked for them.
 
     Otherwise the metrics that have a number in some run, and belong to no direction or to one of ``directions``, the
@@ -359,14 +369,18 @@ def shown(chosen: Sequence[Metric], measured: Sequence[Values], directions: Sequ
     """
     if are_asked(chosen):
         return list(chosen)
-    known = {key for run_values in measured for key, values in run_values.items() if any(v is not None for v in values)}
-    metrics_shown = []
-    for metric in chosen:
-        values = [value for run_values in measured for value in run_values.get(metric.key, ()) if value is not None]
-        if (
-            metric.direction in ("", *directions)
-            and metric.stands_in not in known
-            and any(value != metric.hides for value in values)
-        ):
-            metrics_shown.append(metric)
-    return metrics_shown
+    hidden = {metric.key: metric.hides for metric in chosen}
+    known: set[str] = set()
+    told: set[str] = set()
+    for run_values in measured:
+        for key in run_values.keys() - (known & told):
+            numbers = [value for value in run_values[key] if value is not None]
+            if numbers:
+                known.add(key)
+            if any(value != hidden.get(key) for value in numbers):
+                told.add(key)
+    return [
+        metric
+        for metric in chosen
+        if metric.direction in ("", *directions) and metric.stands_in not in known and metric.key in told
+    ]

@@ -105,10 +105,11 @@ def write(folder: Path, answer: Answer, verb: str, command: str, progress: "Prog
     for name, text in answer.files.items():
         (folder / name).write_text(text, encoding="utf-8")
     for name, content in answer.made_files().items():
-        (folder / name).write_bytes(content)
+        with (folder / name).open("wb") as file:
+            file.writelines([content] if isinstance(content, bytes) else content)
     stays = f"{' and '.join(answer.beside or [output.RESULTS])} {'are' if answer.beside[1:] else 'is'}"
     trouble = draw(folder, stays, lambda: page(folder, answer, command, progress))
-    output.write_results(folder, answer.as_json(verb), command)
+    output.write_results(folder, answer.as_long_json(verb), command)
     return trouble
 
 

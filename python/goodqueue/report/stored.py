@@ -11,7 +11,7 @@ from typing import Any
 from goodqueue import store
 from goodqueue.comparison.meanings import STORED
 from goodqueue.errors import UserError, quoted
-from goodqueue.files import inputs
+from goodqueue.files import inputs, output
 from goodqueue.files.output import RESULTS
 from goodqueue.pages import render, without_figures
 from goodqueue.record import Scenario
@@ -83,7 +83,7 @@ def _read_store(runs_store: Store, collected: Found) -> None:
     swept: set[str] = set()
     found_files = (folder / RESULTS for folder in sorted((runs_store.folder / store.SWEEPS).glob("*")))
     for file in inputs.found(filter(os.path.lexists, found_files), ACCEPTED):
-        sweep = _sweep(results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED), str(file))
+        sweep = _long(file) if results.is_long(file) else _sweep(_parsed(file), str(file))
         swept |= {key for cell in sweep.cells for key in cell.keys}
         collected.makers.append(partial(sections.of_sweep, sweep, str(runs_store.folder), runs_store))
     keys = [key for key in runs_store.all_keys() if key not in swept]
@@ -91,6 +91,17 @@ def _read_store(runs_store: Store, collected: Found) -> None:
     collected.loose += sorted(
         loose, key=lambda loose_run: (_shared(loose_run.record["scenario"]), _line(loose_run), loose_run.record["seed"])
     )
+
+
+def _parsed(file: Path) -> Any:
+    return results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
+
+
+def _long(file: Path) -> result.Sweep:
+    try:
+        return result.long(file, ACCEPTED)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise UserError(str(file), f"not the result of a sweep that this version reads: {error}") from None
 
 
 def _sweep(data: Any, where: str) -> result.Sweep:
@@ -102,7 +113,10 @@ def _sweep(data: Any, where: str) -> result.Sweep:
 
 def _read_folder(folder: Path, collected: Found) -> None:
     file = folder / RESULTS
-    data = results.parse(results.text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
+    if results.is_long(file) and output.about(folder).get("made_by") == "goodqueue sweep":
+        collected.makers.append(partial(sections.of_sweep, _long(file), str(folder), None))
+        return
+    data = _parsed(file)
     kind = data.get("made_by") if isinstance(data, dict) else None
     if kind == "goodqueue compare":
         command = str(data.get("command", ""))

@@ -124,8 +124,9 @@ class Answer:
     """What the parts are made from, typed as its room has it."""
     files: Mapping[str, str] = field(default_factory=dict)
     """Further files of a report, by name: scenarios that were found."""
-    made_files: "Callable[[], Mapping[str, bytes]]" = dict
-    """Returns further files of a report that take long to make. It is called if a report is written."""
+    made_files: "Callable[[], Mapping[str, bytes | Iterable[bytes]]]" = dict
+    """Returns further files of a report that take long to make. It is called if a report is written. A large file is
+    in pieces."""
     text: str = ""
     """What ``--json`` prints, where an engine has written it: a record."""
     latex: Sequence[Table] = ()
@@ -149,6 +150,8 @@ class Answer:
     """The exit status of the command, if nothing failed: 1 if a replayed trace does not match."""
     trouble: "UserError | None" = None
     """What a person is told after the answer: a file that had to be written elsewhere."""
+    long_data: Callable[[], Mapping[str, Any]] | None = None
+    """Returns what ``data`` does, with a long list that is made while it is written (`goodqueue.files.long_json`)."""
 
     def tables(self) -> Sequence[Table]:
         """Return the tables for LaTeX."""
@@ -156,9 +159,15 @@ class Answer:
 
     def as_json(self, verb: str) -> dict[str, Any]:
         """Return what ``--json`` prints."""
+        return self._named(verb, self.data())
+
+    def as_long_json(self, verb: str) -> dict[str, Any]:
+        """Return what ``--json`` prints, for `goodqueue.files.long_json`."""
+        return self._named(verb, (self.long_data or self.data)())
+
+    def _named(self, verb: str, data: Mapping[str, Any]) -> dict[str, Any]:
         from goodqueue._goodqueue import VERSION
 
-        data = self.data()
         if "made_by" in data:  # a file that other programs read has its keys in its own order
             return dict(data)
         return {"made_by": f"goodqueue {verb}", "version": VERSION, **data}

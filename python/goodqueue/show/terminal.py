@@ -4,18 +4,18 @@ Colour and the progress bar appear only on terminals (NO_COLOR is respected). If
 drawn with ASCII characters. rich is imported only when something is printed.
 """
 
-import json
 import os
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, Any, Literal, TextIO
 
 from goodqueue import interrupts
 from goodqueue.errors import printable
+from goodqueue.files import long_json
 from goodqueue.show import picture
 
 if TYPE_CHECKING:
@@ -79,9 +79,10 @@ def emit(text: str) -> None:
     sys.stdout.flush()
 
 
-def emit_json(value: object) -> None:
-    """Write ``value`` to standard output as a line of JSON."""
-    emit(json.dumps(value, ensure_ascii=False) + "\n")
+def emit_json(data: Mapping[str, Any]) -> None:
+    """Write ``data`` to standard output as a line of JSON. Its long list, if any, is in pieces."""
+    sys.stdout.writelines(long_json.pieces(data, is_indented=False))
+    sys.stdout.flush()
 
 
 def say(text: str = "", style: str = "") -> None:

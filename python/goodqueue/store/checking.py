@@ -33,18 +33,38 @@ def results(data: Any, where: str) -> None:
 
 def _grid(sweep: Any, where: str) -> None:
     """Raise an error unless a sweep has each cell of its axes once, with as many values as runs."""
-    axes = {axis["key"]: axis["values"] for axis in sweep["axes"] if len(axis["values"]) != 1}
-    expected = [dict(zip(axes, at, strict=True)) for at in itertools.product(*axes.values())]
-    places = [cell["at"] for cell in sweep["cells"]]
-    known = {frozenset(at.items()) for at in places}
-    if len(places) != len(expected) or any(frozenset(at.items()) not in known for at in expected):
-        problem = f"found {len(places)} cells; accepted: one for each combination of the axes, {len(expected)}"
-        raise UserError(where, f"cells: {problem}")
+    places(sweep["axes"], [cell["at"] for cell in sweep["cells"]], where)
     for index, cell in enumerate(sweep["cells"]):
-        for key, metric in cell["metrics"].items():
-            if len(metric["values"]) != len(cell["runs"]):
-                problem = f"found {len(metric['values'])} values; accepted: one per run, {len(cell['runs'])}"
-                raise UserError(where, f"cells.{index}.metrics.{key}.values: {problem}")
+        _values(cell, where, index)
+
+
+def places(axes: Sequence[Any], found: Sequence[Mapping[str, str]], where: str) -> None:
+    """Raise an error unless each cell of the ``axes`` of a sweep was ``found`` once."""
+    swept = {axis["key"]: axis["values"] for axis in axes if len(axis["values"]) != 1}
+    count = math.prod(map(len, swept.values()))
+    known = {frozenset(at.items()) for at in found}
+    expected = (dict(zip(swept, at, strict=True)) for at in itertools.product(*swept.values()))
+    if len(found) != count or any(frozenset(at.items()) not in known for at in expected):
+        problem = f"found {len(found)} cells; accepted: one for each combination of the axes, {count}"
+        raise UserError(where, f"cells: {problem}")
+
+
+def cell(data: Any, where: str, index: int) -> None:
+    """Raise an error if ``data`` is no cell of a sweep: the one at ``index``."""
+    _check(data, {"part": "SweepCell"}, where, f"cells.{index}")
+    _values(data, where, index)
+
+
+def _values(cell: Any, where: str, index: int) -> None:
+    for key, metric in cell["metrics"].items():
+        if len(metric["values"]) != len(cell["runs"]):
+            problem = f"found {len(metric['values'])} values; accepted: one per run, {len(cell['runs'])}"
+            raise UserError(where, f"cells.{index}.metrics.{key}.values: {problem}")
+
+
+def long_sweep(data: Any, where: str) -> None:
+    """Raise an error if ``data`` is no sweep. Its cells are checked by `cell`, since they are not in memory."""
+    _check({**data, "cells": []} if isinstance(data, dict) else data, {"part": "Sweep"}, where, "")
 
 
 def _seeds(validation: Any, where: str) -> None:

@@ -26,11 +26,13 @@ def complete(
 ) -> int:
     """Call ``seen`` once for each run of ``runs_wanted``, execute those that ``store`` lacks, and return their number.
 
+    A long ``runs_wanted`` may make each run when it is asked for: only the keys are kept.
+
     A broken file of the store is moved away, ``warn`` is called, and its run is repeated. With ``failed``, a failed run
     is reported there and the others continue. Raises OSError if a record cannot be written, UserError if an engine
     fails.
     """
-    wanted = {due.key: due for due in runs_wanted}
+    wanted = {due.key: place for place, due in enumerate(runs_wanted)}
     todo: dict[str, list[Run]] = {}
     index = Index(store) if store else None
 
@@ -41,8 +43,8 @@ def complete(
 
     try:
         for key, _, text in index.rows(wanted) if index else ():
-            seen(wanted.pop(key), text)
-        for due in wanted.values():
+            seen(runs_wanted[wanted.pop(key)], text)
+        for due in (runs_wanted[place] for place in wanted.values()):
             stored = _stored(store, due, warn) if store else None
             if stored is not None:
                 note(due, stored)

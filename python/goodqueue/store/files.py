@@ -3,7 +3,10 @@
 import errno
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from goodqueue.files import drafts, inputs
 
@@ -54,12 +57,18 @@ def read(path: Path) -> bytes:
 
     Raises OSError, also if it is no regular file, since a pipe may never end, or if it is larger than `MOST_BYTES`.
     """
+    with opened(path) as file:
+        if os.fstat(file.fileno()).st_size > MOST_BYTES:
+            raise OSError(errno.EFBIG, f"larger than {MOST_BYTES // inputs.MIB} MiB", str(path))
+        return file.read()
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Open the file ``path``, to read it in pieces. Raises OSError, also if it is no regular file."""
     inputs.note(path)
     number = os.open(path, inputs.FLAGS)
     with os.fdopen(number, "rb") as file:
-        state = os.fstat(number)
-        if not stat.S_ISREG(state.st_mode):
+        if not stat.S_ISREG(os.fstat(number).st_mode):
             raise OSError(errno.EINVAL, "no regular file", str(path))
-        if state.st_size > MOST_BYTES:
-            raise OSError(errno.EFBIG, f"larger than {MOST_BYTES // inputs.MIB} MiB", str(path))
-        return file.read()
+        yield file

@@ -43,6 +43,8 @@ class Index:
         """Read nothing yet."""
         self._store = store
         self._new: dict[str, tuple[str, str | None, str]] = {}
+        self._large: set[Path] = set()
+        """Parts that no write merges, and that it need not look into again: there may be 500."""
 
     def rows(self, keys: Iterable[str]) -> Iterator[Row]:
         """Yield what the index has of the runs ``keys``, each once."""
@@ -80,7 +82,12 @@ class Index:
             folder = self._store.folder / INDEX
             folder.mkdir(exist_ok=True)
             drafts.sweep(folder)
-            small = [(part, read) for part in self._parts() if (read := _read(part, MOST // 2)) is not None]
+            small = []
+            for part in (part for part in self._parts() if part not in self._large):
+                if (read := _read(part, MOST // 2)) is None:
+                    self._large.add(part)
+                else:
+                    small.append((part, read))
             if len(small) < MOST_SMALL:
                 small = []
             made = self._add(self._merged([*(read for _, read in small), table]))

@@ -1,8 +1,9 @@
 """Reads records from stores, files and folders, and gives each a label."""
 
+import io
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, TypedDict
 
 from goodqueue import store
 from goodqueue.errors import UserError
-from goodqueue.files import inputs, output
+from goodqueue.files import inputs, long_json, output
 from goodqueue.files.output import RESULTS
 from goodqueue.record import Record, Scenario
 from goodqueue.record.reading import UNKNOWN
@@ -97,10 +98,14 @@ def _swept(runs_store: Store) -> dict[str, str]:
     mixes: dict[str, str] = {}
     for file in sorted((runs_store.folder / store.SWEEPS).glob(f"*/{RESULTS}")):
         try:
-            sweep = parse(text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
+            if is_long(file):
+                sweep = long(file, ACCEPTED, lambda _, cell: {"at": cell["at"], "runs": cell["runs"]})
+            else:
+                sweep = parse(text(file, ACCEPTED, pipes=False), str(file), ACCEPTED)
             for cell in sweep["cells"]:
                 mix = _mix(sweep, cell["at"])
-                mixes |= {str(key): mixes.get(str(key)) or mix for key in cell["runs"]}
+                for key in cell["runs"]:
+                    mixes[str(key)] = mixes.get(str(key)) or mix
         except (KeyError, TypeError, UserError):
             continue
     return mixes
@@ -189,11 +194,41 @@ def parse(text: str, where: str, accepted: str) -> Any:
         data = inputs.from_json(text)
     except ValueError as error:
         raise UserError(where, f"not JSON: {error}; accepted: {accepted}") from None
+    check_schema(data, where)
+    checking.results(data, where)
+    return data
+
+
+def check_schema(data: Any, where: str) -> None:
+    """Raise UserError if a newer goodqueue wrote ``data``."""
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, int) and schema > SCHEMA:
         raise UserError(where, f"found schema {schema}, of a newer goodqueue; accepted: {SCHEMA} at most")
-    checking.results(data, where)
-    return data
+
+
+LONG = 64 * inputs.MIB
+"""From this size on, results are read piece by piece."""
+
+
+def is_long(file: Path) -> bool:
+    """Return whether the results in ``file`` are to be read by `long`."""
+    try:
+        return file.stat().st_size >= LONG
+    except OSError:
+        return False
+
+
+def long(file: Path, accepted: str, take: Callable[[int, Any], Any]) -> Any:
+    """Return the JSON in ``file``, of whose ``cells`` each is what ``take`` makes of it. Raises UserError."""
+    try:
+        with io.TextIOWrapper(io.BufferedReader(inputs.opened(file, accepted, pipes=False)), "utf-8-sig") as text:
+            return long_json.read(text, "cells", take)
+    except UnicodeDecodeError:
+        raise UserError(str(file), f"cannot be read: not UTF-8; accepted: {accepted}") from None
+    except ValueError as error:
+        raise UserError(str(file), f"not JSON: {error}; accepted: {accepted}") from None
+    except OSError as error:
+        raise UserError(str(file), f"cannot be read: {error.strerror or error}; accepted: {accepted}") from None
 
 
 NAME = 40

@@ -11,7 +11,7 @@ from goodqueue.store import Store
 from goodqueue.sweeps import figures, files, show
 from goodqueue.sweeps.grid import QDISC
 from goodqueue.sweeps.question import Sweep as Question
-from goodqueue.sweeps.result import Sweep, as_json
+from goodqueue.sweeps.result import Sweep, as_json, as_long_json
 
 STORED_FILES = f"{RESULTS}, cells.csv, tables.tex, and runs.parquet with one row per run"
 """What a store has of a sweep."""
@@ -35,6 +35,7 @@ def of(sweep: Sweep, question: Question, store: Store | None, computed: int) -> 
         written=f"{folder}: {STORED_FILES}" if folder else "",
         remarks=remarks,
         failures=show.failures(sweep),
+        long_data=lambda: as_long_json(sweep),
     )
 
 

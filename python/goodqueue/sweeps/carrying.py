@@ -3,20 +3,26 @@
 The runs of a cell depend only on the cell's own values, so a sweep that is killed and started again ends the same.
 """
 
+import bisect
+import itertools
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from goodqueue import executors, running
 from goodqueue.engines import identity
-from goodqueue.engines.identity import Run
+from goodqueue.engines.identity import Maker, Run
 from goodqueue.errors import one_line
 from goodqueue.measures import measured, metrics, stats
 from goodqueue.measures.metrics import DIRECTIONS, Metric
 from goodqueue.record import Record, Scenario
 from goodqueue.store import Store, completing
+from goodqueue.sweeps import compact
+from goodqueue.sweeps.compact import Numbers
 from goodqueue.sweeps.grid import Axis, Cell, Mix
 from goodqueue.sweeps.result import Goal, Sweep, Values
 
@@ -47,28 +53,74 @@ class Plan:
     """The mixes of traffic that are an axis."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Measured:
+class _Measured(NamedTuple):
     """The numbers that are kept of a record."""
 
     qdisc: str
-    values: Mapping[str, float | None]
+    values: Numbers
     """The numbers of all metrics, not only of those asked for. They decide whether all seeds are equal."""
     delay_percentiles_ms: Mapping[str, Sequence[float | None] | None]
     """By direction, the percentiles of the queueing delay."""
 
 
 @dataclass(slots=True)
+class _Cell:
+    """A cell in progress."""
+
+    keys: list[str]
+    """The keys of its runs, one per seed."""
+    made_by: Maker | None = None
+    scenario_hash: str = ""
+    measured: dict[int, _Measured] = field(default_factory=dict)
+    """The measurements by the number of the seed, until all are there."""
+    values: Values | None = None
+    """What the cell has in the end."""
+
+
+@dataclass(slots=True)
 class _State:
     """The state of a sweep in progress."""
 
-    counts: list[int]
-    """The number of seeds of each cell."""
-    measured: dict[str, _Measured] = field(default_factory=dict)
-    """The measurements by the key of the run."""
+    cells: list[_Cell]
+    places: dict[str, int] = field(default_factory=dict)
+    """The cell of each run, by the run's key."""
+    twins: dict[str, list[int]] = field(default_factory=dict)
+    """Further cells of a run: two values may mean the same, as 10ms and 0.01s do."""
     errors: dict[str, str] = field(default_factory=dict)
     """The errors by the key of the failed run."""
     computed: int = 0
+
+
+class _Runs(Sequence[Run]):
+    """The runs of some cells from a seed on. Each is made when it is asked for: there may be a million."""
+
+    def __init__(self, plan: Plan, state: _State, positions: Sequence[int], firsts: Sequence[int]) -> None:
+        """``firsts`` are the numbers of the first seeds of the cells at ``positions``."""
+        self._plan, self._state, self._positions, self._firsts = plan, state, positions, firsts
+        counts = (len(state.cells[at].keys) - first for at, first in zip(positions, firsts, strict=True))
+        self._ends = list(itertools.accumulate(counts))
+
+    def __len__(self) -> int:
+        """Return the number of runs."""
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, place: Any) -> Any:
+        """Return the run at ``place``."""
+        index = bisect.bisect_right(self._ends, place)
+        begin = self._ends[index - 1] if index else 0
+        return self._run(self._positions[index], self._firsts[index] + place - begin)
+
+    def __iter__(self) -> Iterator[Run]:
+        """Yield the runs, cell by cell."""
+        for position, first in zip(self._positions, self._firsts, strict=True):
+            for number in range(first, len(self._state.cells[position].keys)):
+                yield self._run(position, number)
+
+    def _run(self, position: int, number: int) -> Run:
+        cell, plan = self._state.cells[position], self._plan
+        assert cell.made_by is not None
+        scenario: Scenario = {**(plan.cells[position].scenario or {}), "seed": plan.first_seed + number}
+        return Run(plan.engine, scenario, cell.made_by, cell.keys[number], cell.scenario_hash)
 
 
 def carry_out(
@@ -81,17 +133,18 @@ def carry_out(
     """
     from goodqueue._goodqueue import VERSION
 
-    state = _State([plan.seeds if cell.scenario else 0 for cell in plan.cells])
-    runs: list[list[Run]] = [[] for _ in plan.cells]
-    growing = list(range(len(plan.cells)))
+    state = _State([_Cell([]) for _ in plan.cells])
+    growing = [position for position, cell in enumerate(plan.cells) if cell.scenario]
+    firsts = [0] * len(growing)
+    counts = [plan.seeds] * len(growing)
     while growing:
-        for position in growing:
-            runs[position] = _runs(plan, position, state.counts[position])
-        missing_runs = [
-            planned for position in growing for planned in runs[position] if planned.key not in state.measured
-        ]
-        _do(plan, missing_runs, state, store, execute, show, warn)
-        growing = [position for position in growing if _grow(plan, runs[position], position, state)]
+        for position, count in zip(growing, counts, strict=True):
+            _add_seeds(plan, state, position, count)
+        _do(plan, _Runs(plan, state, growing, firsts), state, store, execute, show, warn)
+        grown = [(position, count) for position in growing if (count := _grown(plan, state, position))]
+        growing, counts = [position for position, _ in grown], [count for _, count in grown]
+        firsts = [len(state.cells[position].keys) for position in growing]
+    state.places.clear()
     build = identity.build() if plan.engine == "sim" else None
     sweep = Sweep(
         name=plan.name,
@@ -104,7 +157,7 @@ def carry_out(
         first_seed=plan.first_seed,
         seeds=plan.seeds,
         goal=plan.goal,
-        cells=[_values(plan, cell, run, state) for cell, run in zip(plan.cells, runs, strict=True)],
+        cells=[_values(plan, state, position) for position in range(len(plan.cells))],
         against=plan.against,
         correct=plan.correct,
         mixes=plan.mixes,
@@ -112,16 +165,21 @@ def carry_out(
     return sweep, state.computed - len(state.errors)
 
 
-def _runs(plan: Plan, position: int, count: int) -> list[Run]:
-    """Return the first ``count`` runs of a cell. Every cell has the same seeds, and so the same random draws."""
-    scenario = plan.cells[position].scenario
-    seeds = range(plan.first_seed, plan.first_seed + count)
-    return [identity.of(plan.engine, {**scenario, "seed": seed}) for seed in seeds] if scenario else []
+def _add_seeds(plan: Plan, state: _State, position: int, count: int) -> None:
+    """Plan the runs of a cell up to ``count``. Every cell has the same seeds, and so the same random draws."""
+    scenario, cell = plan.cells[position].scenario, state.cells[position]
+    assert scenario is not None
+    seeds = range(plan.first_seed + len(cell.keys), plan.first_seed + count)
+    for run in identity.of_seeds(plan.engine, scenario, seeds):
+        cell.made_by, cell.scenario_hash = run.made_by, run.scenario_hash
+        cell.keys.append(run.key)
+        if (first := state.places.setdefault(run.key, position)) != position:
+            state.twins.setdefault(run.key, [first]).append(position)
 
 
 def _do(
     plan: Plan,
-    runs: Sequence[Run],
+    wanted: _Runs,
     state: _State,
     store: Store | None,
     execute: executors.Executor,
@@ -130,37 +188,46 @@ def _do(
 ) -> None:
     def seen(run: Run, text: str) -> None:
         record: Record = json.loads(text)
-        delays = {direction: record["queues"][direction]["delay_percentiles_ms"] for direction in DIRECTIONS}
-        values = metrics.numbers(record, plan.metrics)
-        state.measured[run.key] = _Measured(record["queues"]["down"]["qdisc"], values, delays)
+        delays = {
+            direction: compact.percentiles(record["queues"][direction]["delay_percentiles_ms"])
+            for direction in DIRECTIONS
+        }
+        values = Numbers({key: (value,) for key, value in metrics.numbers(record, plan.metrics).items()})
+        measured_run = _Measured(sys.intern(record["queues"]["down"]["qdisc"]), values, delays)
+        for position in state.twins.get(run.key) or (state.places[run.key],):
+            cell = state.cells[position]
+            cell.measured[run.seed - plan.first_seed] = measured_run
+            if plan.goal is None and len(cell.measured) == len(cell.keys):  # with a goal it may have more seeds
+                cell.values = _values(plan, state, position)
+                cell.measured.clear()
 
     def failed(run: Run, error: BaseException) -> None:
         text = str(error) if isinstance(error, ValueError) or type(error).__name__ == "UserError" else repr(error)
         state.errors[run.key] = one_line(f"seed {run.seed}: {text}")
 
     def missing(count: int) -> AbstractContextManager[running.Progress]:
-        return show(f"{count} of {len(runs)} runs")
+        return show(f"{count} of {len(wanted)} runs")
 
-    state.computed += completing.complete(store, runs, execute, seen, missing, failed, warn)
+    state.computed += completing.complete(store, wanted, execute, seen, missing, failed, warn)
 
 
-def _grow(plan: Plan, runs: Sequence[Run], position: int, state: _State) -> bool:
-    """Add seeds to a cell that has not reached the goal and may have more. Return whether any were added."""
-    goal, count = plan.goal, len(runs)
-    if goal is None or not runs or any(run.key in state.errors for run in runs) or count >= goal.most:
-        return False
-    estimate = _estimate(goal, runs, state)
+def _grown(plan: Plan, state: _State, position: int) -> int:
+    """Return how many seeds a cell needs that has not reached the goal and may have more, or 0."""
+    goal, cell = plan.goal, state.cells[position]
+    count = len(cell.keys)
+    if goal is None or not state.errors.keys().isdisjoint(cell.keys) or count >= goal.most:
+        return 0
+    estimate = _estimate(goal, cell)
     if estimate is None or estimate.half_width is None or reached(goal, estimate):
-        return False
+        return 0
     aim = abs(estimate.mean) * goal.percent / 100
     # The half-width shrinks about as 1 / sqrt(n). An early guess may be far off, so the number at most doubles.
     needed = math.ceil(min(2.0 * count, count * (estimate.half_width / aim) ** 2)) if aim else 2 * count
-    state.counts[position] = min(goal.most, max(count + 1, needed))
-    return True
+    return min(goal.most, max(count + 1, needed))
 
 
-def _estimate(goal: Goal, runs: Sequence[Run], state: _State) -> stats.Estimate | None:
-    values = [state.measured[run.key].values[goal.metric] for run in runs]
+def _estimate(goal: Goal, cell: _Cell) -> stats.Estimate | None:
+    values = [cell.measured[number].values[goal.metric][0] for number in range(len(cell.keys))]
     return stats.estimate([value for value in values if value is not None])
 
 
@@ -171,24 +238,29 @@ def reached(goal: Goal, estimate: stats.Estimate | None) -> bool:
     return estimate.half_width <= abs(estimate.mean) * goal.percent / 100
 
 
-def _values(plan: Plan, cell: Cell, runs: Sequence[Run], state: _State) -> Values:
-    error = cell.error or next((state.errors[run.key] for run in runs if run.key in state.errors), None)
+def _values(plan: Plan, state: _State, position: int) -> Values:
+    """Return what a cell has in the end. The measurements of its runs may be gone afterwards."""
+    cell, runs = plan.cells[position], state.cells[position]
+    if runs.values is not None:
+        return runs.values
+    error = cell.error or next((state.errors[key] for key in runs.keys if key in state.errors), None)
     if error is not None:
         return Values(cell, None, (), {}, {}, False, error, False if plan.goal else None)
-    measured_runs = [state.measured[run.key] for run in runs]
-    every = measured.of([run_values.values for run_values in measured_runs])
+    measured_runs = [runs.measured[number] for number in range(len(runs.keys))]
+    every = Numbers.joined([run_values.values for run_values in measured_runs])
+    chosen = [metric.key for metric in plan.metrics]
     return Values(
         cell=cell,
         qdisc=measured_runs[0].qdisc,
-        keys=tuple(run.key for run in runs),
-        values={metric.key: every[metric.key] for metric in plan.metrics},
+        keys=tuple(runs.keys),
+        values=every if [*every] == chosen else Numbers({key: every[key] for key in chosen}),
         delay_percentiles_ms={
-            direction: stats.pool_percentiles(
-                [run_values.delay_percentiles_ms[direction] for run_values in measured_runs]
+            direction: compact.percentiles(
+                stats.pool_percentiles([run_values.delay_percentiles_ms[direction] for run_values in measured_runs])
             )
             for direction in DIRECTIONS
         },
         is_nil=measured.is_nil(every),
         error=None,
-        reached=reached(plan.goal, _estimate(plan.goal, runs, state)) if plan.goal else None,
+        reached=reached(plan.goal, _estimate(plan.goal, runs)) if plan.goal else None,
     )

@@ -5,27 +5,41 @@ The hash covers everything that was asked for: the same sweep is written to the 
 
 import csv
 import io
-import json
-from collections.abc import Mapping
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from goodqueue.comparison.comparing import estimate_json
 from goodqueue.engines import identity
 from goodqueue.errors import UserError, warn
-from goodqueue.files import output
+from goodqueue.files import long_json, output
 from goodqueue.files.output import RESULTS
 from goodqueue.scenario.quantity import quantities, quantity
 from goodqueue.show import latex
 from goodqueue.store import SWEEPS, DamagedError, Store, files
 from goodqueue.sweeps import show
 from goodqueue.sweeps.grid import Axis, value_of
-from goodqueue.sweeps.result import Sweep, Values, as_json
+from goodqueue.sweeps.result import Sweep, Values, as_long_json
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Content: TypeAlias = Callable[[], Iterable[bytes]]
+"""Returns the bytes of a file in pieces, each time that it is called."""
 
 SET = "set."
 """The prefix of the columns of keys that a sweep sets."""
 
 TWINS = {"ms": "_ms", "Mbit/s": "_mbps", "kB": "_kb", "%": "_percent", "BDP": "_bdp", "": "_number"}
 """The suffix of a numeric column, by the unit of its values."""
+
+
+GROUP = 200_000
+"""The rows of a group in runs.parquet. A sweep of 10,000 cells with 20 seeds has one."""
+
+TOGETHER = 2_000
+"""The rows that become columns together."""
 
 
 def write(store: Store, sweep: Sweep) -> Path:
@@ -35,11 +49,10 @@ def write(store: Store, sweep: Sweep) -> Path:
     among the store's damaged files, since somebody may have changed it. Raises UserError if the system refuses, or the
     store no longer exists.
     """
-    data = as_json(sweep)
-    question = {key: value for key, value in data.items() if key != "cells"}
+    question = {key: value for key, value in as_long_json(sweep).items() if key != "cells"}
     name = f"{Path(sweep.name).stem}-{identity.digest(question)[:8]}"
     folder = store.folder / SWEEPS / name
-    contents = _contents(sweep, data)
+    contents = _contents(sweep)
     store.check_there()
     if wrong := _wrong(folder, contents):
         for file in wrong:
@@ -57,39 +70,41 @@ def write(store: Store, sweep: Sweep) -> Path:
     return folder
 
 
-def _fill(folder: Path, contents: Mapping[str, bytes]) -> None:
+def _fill(folder: Path, contents: Mapping[str, Content]) -> None:
     for file, content in contents.items():
-        (folder / file).write_bytes(content)
+        with (folder / file).open("wb") as written:
+            written.writelines(content())
 
 
-def _contents(sweep: Sweep, data: dict[str, Any]) -> dict[str, bytes]:
-    """Return the files of a sweep in its store by name. ``data`` is what `as_json` made of it."""
-    files = _beside(sweep, data)
-    text = json.dumps(data | {"files": sorted([RESULTS, *files])}, ensure_ascii=False, indent=1) + "\n"
-    return {**files, RESULTS: text.encode()}
+def _contents(sweep: Sweep) -> dict[str, Content]:
+    """Return the files of a sweep in its store by name."""
+    files = _beside(sweep)
+    data = as_long_json(sweep) | {"files": sorted([RESULTS, *files])}
+    return {**files, RESULTS: lambda: (piece.encode() for piece in long_json.pieces(data))}
 
 
-def of(sweep: Sweep) -> dict[str, bytes]:
-    """Return the files that stand beside results.json, by name."""
-    return _beside(sweep, as_json(sweep))
+def of(sweep: Sweep) -> dict[str, Iterable[bytes]]:
+    """Return the files that stand beside results.json, by name, in pieces."""
+    return {name: content() for name, content in _beside(sweep).items()}
 
 
-def _beside(sweep: Sweep, data: dict[str, Any]) -> dict[str, bytes]:
+def _beside(sweep: Sweep) -> dict[str, Content]:
     return {
-        "cells.csv": as_csv(data).encode(),
-        "runs.parquet": _runs(sweep),
-        "tables.tex": latex.document(show.tables(sweep)).encode(),
+        "cells.csv": lambda: (piece.encode() for piece in as_csv(sweep)),
+        "runs.parquet": lambda: [sweep.once("runs.parquet", lambda: _runs(sweep))],
+        "tables.tex": lambda: [latex.document(show.tables(sweep)).encode()],
     }
 
 
-def _wrong(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
+def _wrong(folder: Path, contents: Mapping[str, Content]) -> list[Path]:
     """Return the files in ``folder`` that are missing, or do not have these ``contents``."""
     wrong = []
     for name, content in contents.items():
         file = folder / name
         try:
-            stored = files.read(file)
-            if stored != content and not (file.suffix == ".parquet" and _are_equal(stored, content)):
+            if not _holds(file, content()) and not (
+                file.suffix == ".parquet" and _are_equal(files.read(file), b"".join(content()))
+            ):
                 wrong.append(file)
         except FileNotFoundError:
             wrong.append(file)
@@ -97,6 +112,12 @@ def _wrong(folder: Path, contents: Mapping[str, bytes]) -> list[Path]:
             why = f"cannot be read: {error.strerror or error}"
             raise UserError(str(file), f"{why}; accepted: the results of this sweep, or nothing") from None
     return wrong
+
+
+def _holds(file: Path, content: Iterable[bytes]) -> bool:
+    """Return whether ``file`` has this ``content``. Raises OSError."""
+    with files.opened(file) as stored:
+        return all(stored.read(len(piece)) == piece for piece in content) and not stored.read(1)
 
 
 def _are_equal(first_bytes: bytes, other: bytes) -> bool:
@@ -111,25 +132,29 @@ def _are_equal(first_bytes: bytes, other: bytes) -> bool:
     return bool(first.equals(second))
 
 
-def as_csv(data: dict[str, Any]) -> str:
-    """Return the cells of `as_json`'s object, one per line: mean, ends of the interval and n of each metric."""
-    axes = [axis["key"] for axis in data["axes"] if len(axis["values"]) > 1]
+def as_csv(sweep: Sweep) -> Iterator[str]:
+    """Yield the lines of cells.csv, one per cell: mean, ends of the interval and n of each metric."""
+    axes = [axis.key for axis in sweep.swept()]
     parts = ("mean", "ci_low", "ci_high", "n")
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow([*axes, "qdisc_line", "error", *(f"{key}_{part}" for key in data["metrics"] for part in parts)])
-    for cell in data["cells"]:
-        row = [*(cell["at"][axis] for axis in axes), cell["qdisc"] or "", cell["error"] or ""]
-        for key in data["metrics"]:
-            metric = cell["metrics"].get(key) or {"mean": None, "ci": None, "n": 0}
+    keys = [metric.key for metric in sweep.metrics]
+    writer.writerow([*axes, "qdisc_line", "error", *(f"{key}_{part}" for key in keys for part in parts)])
+    for cell in sweep.cells:
+        row: list[object] = [*(cell.cell.at[axis] for axis in axes), cell.qdisc or "", cell.error or ""]
+        for key in keys:
+            metric = estimate_json(cell.estimate(key))
             row += ["" if value is None else value for value in (metric["mean"], *(metric["ci"] or (None, None)))]
             row.append(metric["n"])
         writer.writerow(row)
-    return buffer.getvalue()
+        yield buffer.getvalue()
+        buffer.seek(0)
+        buffer.truncate()
+    yield buffer.getvalue()
 
 
-def rows(sweep: Sweep) -> list[dict[str, Any]]:
-    """Return one row per run: its place in the grid, its seed, its key, and its metrics.
+def rows(sweep: Sweep) -> Iterator[dict[str, Any]]:
+    """Yield one row per run: its place in the grid, its seed, its key, and its metrics.
 
     An axis whose values are all numbers has numbers. Any other axis has its values as they were written. Each key that
     is set also has a column ``set.KEY`` with its text, and if all its values are quantities of one kind, a numeric twin
@@ -137,20 +162,22 @@ def rows(sweep: Sweep) -> list[dict[str, Any]]:
     """
     numeric = _numeric(sweep)
     twins = _twins(sweep)
-    return [
-        {
+    for cell in sweep.cells:
+        about = {
             **{key: float(value) if key in numeric else value for key, value in cell.cell.at.items()},
             **{f"{SET}{axis.key}": _value(cell, axis) for axis in sweep.axes},
             **{twins[axis.key]: _amount(_value(cell, axis)) for axis in sweep.axes if axis.key in twins},
             "engine": sweep.engine,
-            "seed": sweep.first_seed + number,
-            "key": key,
-            "qdisc_line": cell.qdisc,
-            **{metric: values[number] for metric, values in cell.values.items()},
         }
-        for cell in sweep.cells
-        for number, key in enumerate(cell.keys)
-    ]
+        values = dict(cell.values)
+        for number, key in enumerate(cell.keys):
+            yield {
+                **about,
+                "seed": sweep.first_seed + number,
+                "key": key,
+                "qdisc_line": cell.qdisc,
+                **{metric: numbers[number] for metric, numbers in values.items()},
+            }
 
 
 def _value(cell: Values, axis: Axis) -> str:
@@ -187,7 +214,23 @@ def _runs(sweep: Sweep) -> bytes:
     kinds |= dict.fromkeys(_twins(sweep).values(), pa.float64())
     kinds |= {"engine": pa.string(), "seed": pa.int64(), "key": pa.string(), "qdisc_line": pa.string()}
     kinds |= {metric.key: pa.float64() for metric in sweep.metrics}
+    schema = pa.schema(list(kinds.items()))
     buffer = pa.BufferOutputStream()
-    parquet.write_table(pa.Table.from_pylist(rows(sweep), pa.schema(list(kinds.items()))), buffer, compression="zstd")
+    with parquet.ParquetWriter(buffer, schema, compression="zstd") as writer:
+        for group in _tables(rows(sweep), schema):
+            writer.write_table(group)
     data: bytes = buffer.getvalue().to_pybytes()
     return data
+
+
+def _tables(rows: Iterable[dict[str, Any]], schema: "pa.Schema") -> "Iterator[pa.Table]":
+    """Yield ``rows`` as tables of `GROUP` rows, of which one may be empty. Only a few rows are dicts at a time."""
+    import pyarrow as pa
+
+    left = iter(rows)
+    some = iter(lambda: list(itertools.islice(left, TOGETHER)), [])
+    tables = (pa.Table.from_pylist(each, schema) for each in some)
+    group = list(itertools.islice(tables, GROUP // TOGETHER)) or [pa.Table.from_pylist([], schema)]
+    while group:
+        yield pa.concat_tables(group).combine_chunks()
+        group = list(itertools.islice(tables, GROUP // TOGETHER))

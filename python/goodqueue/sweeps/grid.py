@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -25,8 +25,8 @@ from goodqueue.show.labels import MIX
 QDISC = "bottleneck.qdisc"
 """The axis along which cells are compared in pairs."""
 
-MOST = 10_000
-"""The largest number of cells in a sweep. The numbers of so many take 2 GB."""
+MOST = 100_000
+"""The largest number of cells in a sweep."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,26 +140,36 @@ def cells(
     ``workers`` threads.
     Raises UserError if all cells are refused.
     """
-    combined = [list(zip(along, values, strict=True)) for values in itertools.product(*(axis.values for axis in along))]
-    cell_scenarios = [_cell_scenario(base, values, mixed) for values in combined]
+
+    def settings() -> Iterator[list[tuple[Axis, str]]]:
+        combined = itertools.product(*(axis.values for axis in along))
+        return (list(zip(along, values, strict=True)) for values in combined)
+
     with suppress(UserError):  # its own cell is refused below
-        loads.count(_loads(cell_scenarios, origin), workers)
+        loads.count(_loads((_cell_scenario(base, values, mixed) for values in settings()), origin), workers)
     accepted_cells = []
     refused: list[UserError] = []
-    for values, outcome in zip(combined, cell_scenarios, strict=True):
+    shared: dict[str, Any] = {}
+    for values in settings():
         at = {axis.key: value for axis, value in values if len(axis.values) > 1}
+        outcome = _cell_scenario(base, values, mixed)
         try:
             if isinstance(outcome, UserError):
                 raise outcome
             scenario = loads.resolve(outcome[0], origin, outcome[1])
             engines.check(engine, scenario)
-            accepted_cells.append(Cell(at, scenario))
+            accepted_cells.append(Cell(at, _shared(scenario, shared)))
         except UserError as error:
             refused.append(error)
             accepted_cells.append(Cell(at, None, str(error)))
     if len(refused) == len(accepted_cells):
         raise refused[0]
     return accepted_cells
+
+
+def _shared(scenario: Scenario, known: dict[str, Any]) -> Scenario:
+    """Return ``scenario`` with the tables of earlier cells, where they are equal: 100,000 cells differ in few."""
+    return {key: known.setdefault(json.dumps([key, value]), value) for key, value in scenario.items()}
 
 
 def _cell_scenario(
@@ -183,7 +193,7 @@ def _cell_scenario(
 
 
 def _loads(
-    cell_scenarios: Sequence[tuple[Scenario, dict[str, Place]] | UserError], origin: str
+    cell_scenarios: Iterable[tuple[Scenario, dict[str, Place]] | UserError], origin: str
 ) -> Iterator[loads.Probe]:
     """Yield the loads of the cells that are not refused for them."""
     for outcome in cell_scenarios:

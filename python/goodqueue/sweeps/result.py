@@ -1,17 +1,25 @@
 """The results of a sweep, as plain values. ``results.json`` stores them; tables and figures are made from them."""
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 from goodqueue.comparison.comparing import difference_json, estimate_json
 from goodqueue.errors import Option, UserError, quoted
+from goodqueue.files.long_json import Each
 from goodqueue.measures import measured, metrics, numbers, stats
 from goodqueue.measures.metrics import Metric
 from goodqueue.measures.ratios import Ratio
 from goodqueue.measures.stats import Estimate
 from goodqueue.record import Scenario
+from goodqueue.store import checking, results
+from goodqueue.sweeps import compact
+from goodqueue.sweeps.compact import Numbers
 from goodqueue.sweeps.grid import QDISC, Axis, Cell, Mix
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,8 @@ class Sweep:
     """The mixes of traffic that are the values of an axis."""
     _places: dict[frozenset[tuple[str, str]], Values] = field(default_factory=dict, repr=False, compare=False)
     """The cells by their values."""
-    _shown: list[Metric] = field(default_factory=list, repr=False, compare=False)
+    _known: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """What `once` has made. A sweep with another baseline, made by `dataclasses.replace`, begins without it."""
 
     def __post_init__(self) -> None:
         """Note where each cell is: each has to find others, and there may be 100,000."""
@@ -95,6 +104,13 @@ class Sweep:
         """Return the cell with the values ``at``, by key."""
         return self._places[frozenset(at.items())]
 
+    def once(self, name: str, make: Callable[[], Result]) -> Result:
+        """Return what ``make`` made of this sweep when the ``name`` was first asked for: tables and sentences ask."""
+        if name not in self._known:
+            self._known[name] = make()
+        made: Result = self._known[name]
+        return made
+
     @property
     def is_asked(self) -> bool:
         """Whether somebody chose the metrics."""
@@ -102,13 +118,13 @@ class Sweep:
 
     def loaded(self) -> tuple[str, ...]:
         """Return the directions that are loaded in at least one cell."""
-        return metrics.loaded([{**cell.tails(), **cell.values} for cell in self.cells])
+        found = ({**cell.tails(), **_some(cell.values, metrics.LOADS)} for cell in self.cells)
+        return self.once("loaded", lambda: metrics.loaded(found))
 
     def shown(self) -> list[Metric]:
         """Return the metrics to show: those asked for, or those of the loaded directions and the applications."""
-        if not self._shown:  # each table and figure asks
-            self._shown.extend(metrics.shown(self.metrics, [cell.values for cell in self.cells], self.loaded()))
-        return list(self._shown)
+        values = (cell.values for cell in self.cells)
+        return list(self.once("shown", lambda: metrics.shown(self.metrics, values, self.loaded())))
 
     def swept(self) -> list[Axis]:
         """Return the axes that have several values."""
@@ -156,6 +172,12 @@ def baseline(text: str, axes: Sequence[Axis]) -> tuple[str, str]:
 
 def as_json(sweep: Sweep) -> dict[str, Any]:
     """Return ``sweep`` as the object that ``sweep --json`` prints and ``results.json`` holds."""
+    data = as_long_json(sweep)
+    return {**data, "cells": [*data["cells"]]}
+
+
+def as_long_json(sweep: Sweep) -> dict[str, Any]:
+    """Return what `as_json` does, but each cell is made when it is written: 100,000 do not fit into memory."""
     goal = sweep.goal
     return {
         "schema": 1,
@@ -174,7 +196,7 @@ def as_json(sweep: Sweep) -> dict[str, Any]:
         **({"against": dict([sweep.against])} if sweep.against else {}),
         **({"correct": sweep.correct} if sweep.correct else {}),
         **({"mixes": [asdict(mix) for mix in sweep.mixes]} if sweep.mixes else {}),
-        "cells": [_cell_json(sweep, cell) for cell in sweep.cells],
+        "cells": Each(lambda: (_cell_json(sweep, cell) for cell in sweep.cells)),
     }
 
 
@@ -194,10 +216,18 @@ def _cell_json(sweep: Sweep, cell: Values) -> dict[str, Any]:
             key: estimate_json(cell.estimate(key)) | {"values": list(values)} for key, values in cell.values.items()
         },
         "difference_from_against" if sweep.against else "difference_from_first_qdisc": differences or None,
-        "delay_percentiles_ms": cell.delay_percentiles_ms.get("down"),
-        "up_delay_percentiles_ms": cell.delay_percentiles_ms.get("up"),
+        "delay_percentiles_ms": _listed(cell.delay_percentiles_ms.get("down")),
+        "up_delay_percentiles_ms": _listed(cell.delay_percentiles_ms.get("up")),
         "runs": list(cell.keys),
     }
+
+
+def _some(by_metric: metrics.Values, keys: Sequence[str]) -> metrics.Values:
+    return {key: by_metric[key] for key in keys if key in by_metric}
+
+
+def _listed(delays_ms: Sequence[float] | None) -> list[float] | None:
+    return None if delays_ms is None else list(delays_ms)
 
 
 def from_json(data: Mapping[str, Any]) -> Sweep:
@@ -214,23 +244,42 @@ def from_json(data: Mapping[str, Any]) -> Sweep:
         first_seed=data["first_seed"],
         seeds=data["seeds"],
         goal=goal and Goal(goal["percent"], goal["metric"], goal["max_seeds"]),
-        cells=[
-            Values(
-                cell=Cell(cell["at"], None, cell["error"]),
-                qdisc=cell["qdisc"],
-                keys=tuple(cell["runs"]),
-                values={key: metric["values"] for key, metric in cell["metrics"].items()},
-                delay_percentiles_ms={
-                    "down": cell["delay_percentiles_ms"],
-                    "up": cell.get("up_delay_percentiles_ms"),  # missing in sweeps of older versions
-                },
-                is_nil=cell.get("seeds_are_equal", False),
-                error=cell["error"],
-                reached=cell["reached"],
-            )
-            for cell in data["cells"]
-        ],
+        cells=[_cell(cell) for cell in data["cells"]],
         against=next(iter(data["against"].items())) if "against" in data else None,
         correct=data.get("correct", ""),
         mixes=[Mix(mix["name"], mix["said"], mix["traffic"]) for mix in data.get("mixes", [])],
+    )
+
+
+def long(file: Path, accepted: str) -> Sweep:
+    """Return the sweep of a long results.json, of which one cell at a time is read. Raises as `from_json` does."""
+    where = str(file)
+
+    def take(index: int, cell: Any) -> Values:
+        checking.cell(cell, where, index)
+        return _cell(cell)
+
+    data = results.long(file, accepted, take)
+    results.check_schema(data, where)
+    checking.long_sweep(data, where)
+    checking.places(data["axes"], [cell.cell.at for cell in data["cells"]], where)
+    return from_json(data)
+
+
+def _cell(cell: Any) -> Values:
+    """Return the cell that `_cell_json` wrote, or one that is here already."""
+    if isinstance(cell, Values):
+        return cell
+    return Values(
+        cell=Cell(cell["at"], None, cell["error"]),
+        qdisc=cell["qdisc"] and sys.intern(cell["qdisc"]),
+        keys=tuple(cell["runs"]),
+        values=Numbers({key: metric["values"] for key, metric in cell["metrics"].items()}),
+        delay_percentiles_ms={
+            "down": compact.percentiles(cell["delay_percentiles_ms"]),
+            "up": compact.percentiles(cell.get("up_delay_percentiles_ms")),  # missing in sweeps of older versions
+        },
+        is_nil=cell.get("seeds_are_equal", False),
+        error=cell["error"],
+        reached=cell["reached"],
     )

@@ -171,11 +171,16 @@ def _value_name(sweep: Sweep, cell: Values) -> str:
 
 def _names(sweep: Sweep, key: str) -> dict[str, str]:
     """Return the name of each value of ``key`` in a sentence."""
-    return naming.of_values(key, next(axis.values for axis in sweep.swept() if axis.key == key))
+    values = next(axis.values for axis in sweep.swept() if axis.key == key)
+    return sweep.once(f"names of {key}", lambda: naming.of_values(key, values))
 
 
 def _groups(sweep: Sweep) -> list[list[Values]]:
     """Return the cells that differ in one axis only, at each place of the other axes."""
+    return sweep.once("groups", lambda: _found_groups(sweep))
+
+
+def _found_groups(sweep: Sweep) -> list[list[Values]]:
     groups: dict[tuple[str, ...], list[Values]] = {}
     for cell in sweep.cells:
         if sweep.swept() and cell.error is None:
@@ -186,7 +191,10 @@ def _groups(sweep: Sweep) -> list[list[Values]]:
 
 def _widest(sweep: Sweep) -> list[Values]:
     """Return the cells at the place where the best and the worst differ most by the first metric, in proportion."""
+    return sweep.once("widest", lambda: _found_widest(sweep))
 
+
+def _found_widest(sweep: Sweep) -> list[Values]:
     def spread(cells: list[Values]) -> float:
         order = sentences.lead(sweep.shown(), cells)
         if order is None or not order.is_told:

@@ -84,6 +84,14 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> Del
         (0..=100).map(|percent| self.percentile_ms(percent, count, &ranks)).collect()
     }
 
+    /// Returns the delay in milliseconds that 999 of 1000 do not exceed, or `None` if nothing was measured.
+    #[must_use]
+    pub fn p999_ms(&self) -> Option<f64> {
+        let rank = (999 * self.count()).div_ceil(1000).max(1);
+        let nanos = self.histogram.value_at_rank(rank)?.clamp(self.min, self.max);
+        Some(rounded(nanos as f64 / 1e6))
+    }
+
     /// Returns the summary for a record, or `None` if nothing was measured.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
@@ -165,6 +173,20 @@ mod tests {
         }
         delays.reset();
         assert!(delays.summary().is_none());
+    }
+
+    /// Of 2000 delays, 999 of 1000 are the first 1998; of three, all.
+    #[test]
+    fn the_last_thousandth_is_two_of_two_thousand() {
+        let mut delays = FlowDelays::new();
+        assert_eq!(delays.p999_ms(), None);
+        [10, 20, 30].into_iter().for_each(|us| delays.record(Duration::from_micros(us)));
+        assert_eq!(delays.p999_ms(), Some(0.03));
+        delays.reset();
+        (1..=1998).for_each(|us| delays.record(Duration::from_micros(us)));
+        (0..2).for_each(|_| delays.record(Duration::from_secs(1)));
+        let found = delays.p999_ms().unwrap();
+        assert!((found / 1.998 - 1.0).abs() < 0.008, "{found}");
     }
     /// 1, 2 and 4 ms: the extremes are exact, although the cells are exact only to 0.8 %. An empty distribution has
     /// no quantiles.
