@@ -1,6 +1,5 @@
 """The kernel engine's laboratory, as far as it needs neither root nor its own kernel."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +8,6 @@ import pytest
 from goodqueue.engines.kernel.lab import commands, counters, tc
 from goodqueue.engines.kernel.lab.addresses import EPHEMERAL, MOST_FLOWS, MOST_ROUTES, Ends, ends, of_route, place_of
 from goodqueue.engines.kernel.lab.errors import LabError
-from goodqueue.engines.kernel.lab.hosts import order
 from goodqueue.engines.kernel.lab.plan import Flow, Plan, Route, Shaper
 
 

@@ -46,9 +46,9 @@ pub(crate) struct Flow {
     pub(crate) delivered_at_stop: Option<u64>,
 }
 
-/// Bytes that may wait unsent in the socket of a bulk transfer's sender, here and in the kernel engine. They leave after
-/// the flow's stop, too. A train of ACKs may let TCP send a whole window at once. If less data waited, TCP would run
-/// out of data then, send a short segment, and not count its window as used.
+/// Bytes that may wait unsent in the socket of a bulk transfer's sender, here and in the kernel engine. They leave
+/// after the flow's stop, too. A train of ACKs may let TCP send a whole window at once. If less data waited, TCP would
+/// run out of data then, send a short segment, and not count its window as used.
 pub const UNSENT: u32 = 256 << 10;
 
 /// The sender of a flow.

@@ -24,8 +24,6 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 
 _DECODER = json.JSONDecoder(parse_constant=inputs.refuse_constant)
 
-_NUMBERS = {float, int, bool, type(None)}
-
 
 class Each:
     """A long list, as the value of a key of the outermost table."""
@@ -53,40 +51,26 @@ def pieces(data: Mapping[str, Any], is_indented: bool = True) -> Iterator[str]:
 
 
 def _tokens(data: Mapping[str, Any], is_indented: bool) -> Iterator[str]:
-    write = _indented if is_indented else _plain
     lines = ("\n", "\n ", "\n  ") if is_indented else ("", "", "")
     between = "," if is_indented else ", "
     yield "{"
     for number, (key, value) in enumerate(data.items()):
         yield f"{between if number else ''}{lines[1]}{quoted(key)}: "
         if not isinstance(value, Each):
-            yield write(value, lines[1])
+            yield _json(value, lines[1])
             continue
         count = -1
         for count, item in enumerate(value):
             yield f"{between if count else '['}{lines[2]}"
-            yield write(item, lines[2])
+            yield _json(item, lines[2])
         yield "[]" if count < 0 else f"{lines[1]}]"
     yield f"{lines[0] if data else ''}}}"
 
 
-def _plain(value: Any, margin: str) -> str:  # noqa: ARG001 - the other way to write needs it
-    return json.dumps(value, ensure_ascii=False)
-
-
-def _indented(value: Any, margin: str) -> str:
-    """Return ``value`` with an indentation of 1. A line of it begins with ``margin``. Lists of numbers are fast."""
-    inner = f"{margin} "
-    if isinstance(value, dict) and value:
-        items = [f"{quoted(key)}: {_indented(item, inner)}" for key, item in value.items()]
-        return f"{{{inner}{f',{inner}'.join(items)}{margin}}}"
-    if isinstance(value, list | tuple) and value:
-        if {*map(type, value)} <= _NUMBERS:
-            return f"[{inner}{json.dumps(value)[1:-1].replace(', ', f',{inner}')}{margin}]"
-        return f"[{inner}{f',{inner}'.join([_indented(item, inner) for item in value])}{margin}]"
-    if type(value) is float and value - value == 0:
-        return repr(value)
-    return quoted(value) if type(value) is str else json.dumps(value, ensure_ascii=False)
+def _json(value: Any, margin: str) -> str:
+    """Return ``value`` as JSON, with an indentation of 1 if its lines have a ``margin``."""
+    text = json.dumps(value, ensure_ascii=False, indent=1 if margin else None)
+    return text.replace("\n", margin) if margin else text  # a line break in a string is no character here
 
 
 def read(file: IO[str], name: str, take: Callable[[int, Any], Any]) -> Any:
