@@ -80,7 +80,11 @@ impl fmt::Display for Loss {
 pub(crate) enum Losses {
     Random(Dice),
     /// The probabilities are those of a good and of a bad channel, times 2^32 - 1.
-    Gemodel { loss: [u32; 2], turn: [u32; 2], is_bad: bool },
+    Gemodel {
+        loss: [u32; 2],
+        turn: [u32; 2],
+        is_bad: bool,
+    },
 }
 
 impl Losses {
