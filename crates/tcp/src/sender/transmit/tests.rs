@@ -180,7 +180,7 @@ fn two_segments_that_are_sent_again_leave_together() {
         assert_eq!(pushed, [false, true], "pacing {pacing}");
         if let Some(rate) = s.pacing_rate().filter(|_| pacing) {
             // The packet is late, so half of the time of both segments is made good, and not that of the first alone.
-            let time = rate.transmission_time(2 * MSS as u32);
+            let time = rate.transmission_time(2 * MSS);
             assert_eq!(s.release(), at(400) + (time - time / 2));
         }
     }
