@@ -13,7 +13,7 @@
 //! - The sender paces, as Linux's module does: one window per round trip, with its fraction, and twice that in slow
 //!   start, in packets of 1/4096 s and of at least two segments.
 //!
-//! Not implemented: a window below two segments, and the fallback at a bottleneck with classic ECN.
+//! Not implemented: the fallback at a bottleneck with classic ECN and, without `module`, a window below two segments.
 //!
 //! `module` has what Linux's module of 2023 does otherwise.
 
