@@ -6,7 +6,7 @@ use super::{Args, Error};
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use goodqueue_units::Release;
+use goodqueue_units::{Duration, Release, parse};
 
 /// The form of a parameter in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -402,13 +402,15 @@ impl ParamSpec {
             (Value::Numbers(numbers), _) => {
                 numbers.as_slice().iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
             }
-            // A line that is printed is read again. tc's `get_time` cuts other units to whole microseconds of 32 bits.
-            // Its `get_time64` does not, and its release 6.1 reads no ns in netem's.
-            (Value::Integer(ns), Form::Number(Unit::Time | Unit::TimeOrPackets))
-                if !self.rules.nanoseconds
-                    && (!ns.is_multiple_of(1_000) || ns / 1_000 > u64::from(u32::MAX)) =>
+            // A line that is printed is read again. tc's `get_time` cuts other units to whole microseconds of 32 bits,
+            // so that 16755.35ms are a microsecond less: it multiplies fractions. Its `get_time64` cuts nanoseconds,
+            // and its release 6.1 reads no ns in netem's.
+            (Value::Integer(ns), Form::Number(unit @ (Unit::Time | Unit::TimeOrPackets)))
+                if !self.rules.nanoseconds =>
             {
-                format!("{ns}ns")
+                let text = unit.show(value);
+                let is_read_back = parse::tc_time(&text) == Ok(Duration::from_nanos(ns));
+                if is_read_back { text } else { format!("{ns}ns") }
             }
             (_, Form::Number(unit)) => unit.show(value),
             _ => "?".to_string(),

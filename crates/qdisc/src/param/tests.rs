@@ -29,8 +29,8 @@ fn a_line_is_read_and_printed_back() {
 fn a_time_is_printed_so_that_it_is_read_back() {
     const LONG: Param<Duration> = Param::time("long", "").default(ms(5)).range(us(1), secs(10_000));
     const TOY: QdiscSpec = QdiscSpec::new("toy", params! { LONG });
-    // The second was found by the fuzz target `line`.
-    for words in ["long 1500ns", "long 4294967190ns", "long 5000000000000ns"] {
+    // The second and the last were found by the fuzz target `line`.
+    for words in ["long 1500ns", "long 4294967190ns", "long 5000000000000ns", "long 16755350000ns"] {
         let printed = Args::parse(&TOY, words).unwrap().to_string();
         assert_eq!(printed, format!("toy {words}"));
     }
