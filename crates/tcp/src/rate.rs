@@ -243,7 +243,8 @@ impl RateEstimator {
         let Some(Newest { snapshot, send_elapsed, .. }) = self.newest.take() else { return sample };
         let ack_elapsed = stamp(now).since(snapshot.delivered_at);
         // A path without a round trip has a sample, too, or BBR's window would grow without end.
-        let interval = send_elapsed.max(ack_elapsed).max(Duration::from_micros(1));
+        let least = Duration::from_micros(u64::from(now > snapshot.delivered_at));
+        let interval = send_elapsed.max(ack_elapsed).max(least);
         sample.delivered = self.delivered - snapshot.delivered;
         sample.prior_delivered = snapshot.delivered;
         sample.delivered_ce = self.delivered_ce - snapshot.delivered_ce;
