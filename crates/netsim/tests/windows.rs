@@ -99,7 +99,7 @@ fn traffic() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(10))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     /// Packets, timers, changes and the ends of intervals meet at equal times, and queues hold one packet.
     #[test]

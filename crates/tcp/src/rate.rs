@@ -242,9 +242,7 @@ impl RateEstimator {
         self.lost_before = self.lost;
         let Some(Newest { snapshot, send_elapsed, .. }) = self.newest.take() else { return sample };
         let ack_elapsed = stamp(now).since(snapshot.delivered_at);
-        // A path without a round trip has a sample, too, or BBR's window would grow without end.
-        let least = Duration::from_micros(u64::from(now > snapshot.delivered_at));
-        let interval = send_elapsed.max(ack_elapsed).max(least);
+        let interval = send_elapsed.max(ack_elapsed);
         sample.delivered = self.delivered - snapshot.delivered;
         sample.prior_delivered = snapshot.delivered;
         sample.delivered_ce = self.delivered_ce - snapshot.delivered_ce;
