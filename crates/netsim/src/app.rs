@@ -3,7 +3,7 @@
 use crate::ids::FlowId;
 use crate::lists::ByDirection;
 use crate::packet::{Datagram, both_directions};
-use crate::sockets::{Socket, Sockets, Stage};
+use crate::sockets::{Socket, Sockets};
 use crate::tally::Totals;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::probe::delay::FlowDelays;
@@ -210,11 +210,6 @@ impl App {
         if handled.newly_delivered_bytes > 0 || stage != before {
             let host = &mut Simulated { now, desk: &mut self.desk, sockets };
             self.program.notice(socket, end, host);
-            if stage != before && stage == Stage::Ending {
-                // A program that reads end-of-file closes its own end. Linux delays the ACK of a FIN (`tcp_fin`), so
-                // the FIN of this close carries that ACK.
-                host.sockets[socket].ends[end].close();
-            }
         }
     }
 

@@ -82,7 +82,8 @@ impl Flow {
                 let name = format!("{name}/{number}");
                 let random = streams.stream(&format!("cc of {name}"), 0).next_u32();
                 let config = || {
-                    let config = Config { delivery_rate, random, ..tcp::config(&traffic.values, most) };
+                    let config = tcp::config(&traffic.values, most);
+                    let config = Config { delivery_rate, random, closes_at_end: true, ..config };
                     with_buffers(config, &scenario.linux, buffer)
                 };
                 let id = FlowId::at(flows.len());
@@ -126,7 +127,7 @@ impl Flow {
         let direction = traffic.direction;
         let source = match traffic.kind.make {
             Make::Bulk => {
-                let config = Config { unsent_limit: UNSENT, closes_at_end: true, ..config() };
+                let config = Config { unsent_limit: UNSENT, ..config() };
                 let cc = config.cc_line();
                 let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
                 sockets.bulk[id] = Bulk::new(ends, direction, opens < start);

@@ -487,12 +487,6 @@ impl Receiver {
         self.delack.is_due()
     }
 
-    /// Asks for an ACK.
-    #[cfg(test)]
-    pub(crate) fn demand_ack(&mut self) {
-        self.delack.demand();
-    }
-
     /// Returns when the delayed ACK is due, or [`Instant::MAX`].
     #[inline]
     pub(crate) fn deadline(&self) -> Instant {

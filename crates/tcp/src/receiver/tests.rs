@@ -86,7 +86,7 @@ fn a_run_of_lost_leading_segments_is_one_growing_block() {
     let mut r = receiver();
     for n in 1..8 {
         data(&mut r, 0, 5000 + n * 500);
-        r.demand_ack();
+        r.delack.demand();
         assert_eq!(
             ack(&mut r).map(|a| (a.ack.0, blocks(a))),
             Some((5000, vec![(5500, 6000 + (n - 1) * 500)]))
@@ -217,13 +217,13 @@ fn what_comes_twice_is_told_once_and_first() {
     data(&mut r, 1, nxt + 1000);
     assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt + 1000, nxt + 1500)]));
     data(&mut r, 1, nxt + 1000);
-    r.demand_ack();
+    r.delack.demand();
     assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt + 1000, nxt + 1500), (nxt + 1000, nxt + 1500)]));
     assert_eq!(r.held, 500);
     data(&mut r, 1, nxt - 250);
     assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt - 250, nxt), (nxt + 1000, nxt + 1500)]));
     data(&mut r, 1, nxt + 750);
-    r.demand_ack();
+    r.delack.demand();
     assert_eq!(ack(&mut r).map(blocks), Some(vec![(nxt + 1000, nxt + 1250), (nxt + 750, nxt + 1500)]));
     assert_eq!(r.held, 750);
     data(&mut r, 1, nxt + 250);
@@ -244,7 +244,7 @@ fn an_application_that_pauses_closes_the_window_and_opens_it_when_it_goes_on() {
     let mut windows = vec![];
     for n in 0..80_u32 {
         data(&mut r, n.into(), 5000 + 500 * n);
-        r.demand_ack();
+        r.delack.demand();
         windows.extend(ack(&mut r).map(|ack| ack.window));
     }
     assert_eq!((windows[0], windows[38], windows[58], windows[79]), (19_500, 8330, 2690, 0));
@@ -292,7 +292,7 @@ fn what_waits_behind_a_hole_takes_its_memory_of_the_buffer() {
     let told = ack(&mut r).map(|a| (a.ack.0, u32::from(a.window) << r.window.shift()));
     assert_eq!(told, Some((35_500, 52_610)));
     data(&mut r, 0, 46_000);
-    r.demand_ack();
+    r.delack.demand();
     assert_eq!(ack(&mut r).map(|a| u32::from(a.window) << r.window.shift()), Some(57_470));
 }
 
@@ -325,7 +325,7 @@ fn a_connection_without_ecn_echoes_nothing() {
     let mut r = settled();
     r.echo = echo(EcnMode::Off);
     r.on_data(at(1), &Segment { ecn: Ecn::Ce, ..segment(r.nxt.0) }, &rtt(), false);
-    r.demand_ack();
+    r.delack.demand();
     assert!(ack(&mut r).is_some_and(|a| !a.flags.contains(Flags::ECE)));
 }
 

@@ -130,10 +130,11 @@ impl Scoreboard {
         if !joins {
             self.begin_packet(number);
         }
-        if !(joins && number + 1 < self.tail && self.at(number + 1).has(SACKED)) {
-            return self.begin_packet(number + 1);
+        if joins && number + 1 < self.tail && self.at(number + 1).has(SACKED) {
+            self.join_packet(number + 1);
+        } else {
+            self.begin_packet(number + 1);
         }
-        self.join_packet(number + 1);
     }
 
     /// Makes segment `number` one packet with the segment before it, if that is SACKed. Returns whether it is.
