@@ -3,10 +3,11 @@
 The text is that of Python's ``json.dumps(value, ensure_ascii=False)``, with or without ``indent=1``.
 """
 
+import io
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from json.encoder import encode_basestring as quoted
+from pathlib import Path
 from typing import IO, Any
 
 from goodqueue.files import inputs
@@ -55,7 +56,7 @@ def _tokens(data: Mapping[str, Any], is_indented: bool) -> Iterator[str]:
     between = "," if is_indented else ", "
     yield "{"
     for number, (key, value) in enumerate(data.items()):
-        yield f"{between if number else ''}{lines[1]}{quoted(key)}: "
+        yield f"{between if number else ''}{lines[1]}{_json(key)}: "
         if not isinstance(value, Each):
             yield _json(value, lines[1])
             continue
@@ -67,10 +68,16 @@ def _tokens(data: Mapping[str, Any], is_indented: bool) -> Iterator[str]:
     yield f"{lines[0] if data else ''}}}"
 
 
-def _json(value: Any, margin: str) -> str:
+def _json(value: Any, margin: str = "") -> str:
     """Return ``value`` as JSON, with an indentation of 1 if its lines have a ``margin``."""
     text = json.dumps(value, ensure_ascii=False, indent=1 if margin else None)
     return text.replace("\n", margin) if margin else text  # a line break in a string is no character here
+
+
+def read_file(path: Path, accepted: str, name: str, take: Callable[[int, Any], Any]) -> Any:
+    """Return what `read` returns for the file ``path``. Raises what `inputs.opened` and `read` raise, and OSError."""
+    with io.TextIOWrapper(io.BufferedReader(inputs.opened(path, accepted, pipes=False)), "utf-8-sig") as text:
+        return read(text, name, take)
 
 
 def read(file: IO[str], name: str, take: Callable[[int, Any], Any]) -> Any:

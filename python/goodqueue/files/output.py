@@ -7,7 +7,6 @@ are written next to it, under a free name. With ``--force``, a folder that holds
 """
 
 import errno
-import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
@@ -108,10 +107,7 @@ def write_results(folder: Path, data: dict[str, object], command: str) -> None:
 def about(path: Path) -> dict[str, object]:
     """Return the content of the ``results.json`` in the folder ``path``, if it is ours."""
     try:
-        with io.TextIOWrapper(
-            io.BufferedReader(inputs.opened(path / RESULTS, "our results", pipes=False)), "utf-8-sig"
-        ) as text:
-            data = long_json.read(text, "cells", lambda *_: None)
+        data = long_json.read_file(path / RESULTS, "our results", "cells", lambda *_: None)
     except (UserError, OSError, ValueError):
         return {}
     return data if isinstance(data, dict) else {}

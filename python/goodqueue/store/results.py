@@ -1,6 +1,5 @@
 """Reads records from stores, files and folders, and gives each a label."""
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -221,8 +220,7 @@ def is_long(file: Path) -> bool:
 def long(file: Path, accepted: str, take: Callable[[int, Any], Any]) -> Any:
     """Return the JSON in ``file``, of whose ``cells`` each is what ``take`` makes of it. Raises UserError."""
     try:
-        with io.TextIOWrapper(io.BufferedReader(inputs.opened(file, accepted, pipes=False)), "utf-8-sig") as text:
-            return long_json.read(text, "cells", take)
+        return long_json.read_file(file, accepted, "cells", take)
     except UnicodeDecodeError:
         raise UserError(str(file), f"cannot be read: not UTF-8; accepted: {accepted}") from None
     except ValueError as error:
