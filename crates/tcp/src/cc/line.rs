@@ -37,6 +37,8 @@ pub struct CcOptions {
     pub no_virtual_rtt: bool,
     /// Whether `prague` is that of Linux's module 0.7.
     pub module: bool,
+    /// Whether `prague` reduces as classic controls do at a bottleneck that seems to have classic ECN.
+    pub fallback: bool,
     /// Whether `bbr` does not allow for ACKs that come in bunches.
     pub no_aggregation: bool,
     /// The window of `none`, in segments. If left out, the initial window.
@@ -82,6 +84,12 @@ pub(super) const MODULE: CcWord = CcWord {
     number: None,
     source: "Linux's tcp_prague 0.7",
     help: "an RTT counts as 25 ms after 4 round trips; a rate replaces small windows",
+};
+pub(super) const FALLBACK: CcWord = CcWord {
+    name: "fallback",
+    number: None,
+    source: "arXiv:1911.00710; Linux's tcp_prague, prague_ecn_fallback=1",
+    help: "take 31 % off the window at a mark where the RTT says classic ECN",
 };
 pub(super) const NO_AGGREGATION: CcWord = CcWord {
     name: "noaggregation",
@@ -186,6 +194,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.module, true)
         } else if cfg!(not(target_family = "wasm")) && *word == NO_AGGREGATION {
             !core::mem::replace(&mut self.no_aggregation, true)
+        } else if cfg!(not(target_family = "wasm")) && *word == FALLBACK {
+            !core::mem::replace(&mut self.fallback, true)
         } else if *word == TARGET {
             core::mem::replace(&mut self.target_ms, number).is_none()
         } else if *word == GAIN {
@@ -213,7 +223,7 @@ impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.own.as_ref().map_or(self.cc.name(), OwnCc::line))?;
         let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, module, .. } = self.options;
-        let CcOptions { no_aggregation, cwnd, target_ms, gain, .. } = self.options;
+        let CcOptions { fallback, no_aggregation, cwnd, target_ms, gain, .. } = self.options;
         for (word, set) in [
             (HYSTART_PLUS_PLUS, hystart_plus_plus),
             (ABE, abe),
@@ -221,6 +231,7 @@ impl fmt::Display for CcLine {
             (ABC, abc),
             (NO_VIRTUAL_RTT, no_virtual_rtt),
             (MODULE, module),
+            (FALLBACK, fallback),
             (NO_AGGREGATION, no_aggregation),
         ] {
             if set {
@@ -255,6 +266,7 @@ mod tests {
             ("ledbat++", "ledbat++"),
             ("prague novirtualrtt", "prague novirtualrtt"),
             ("prague module0.7", "prague module0.7"),
+            ("prague fallback module0.7", "prague module0.7 fallback"),
             ("ledbat gain 10 target 5", "ledbat target 5 gain 10"),
             (" ./my_cc.py:Slow  beta 0.5", "./my_cc.py:Slow beta 0.5"),
         ] {

@@ -13,15 +13,18 @@
 //! - The sender paces, as Linux's module does: one window per round trip, with its fraction, and twice that in slow
 //!   start, in packets of 1/4096 s and of at least two segments.
 //!
-//! Not implemented: the fallback at a bottleneck with classic ECN and, without `module`, a window below two segments.
+//! Not implemented: without `module`, a window below two segments.
 //!
-//! `module` has what Linux's module of 2023 does otherwise.
+//! `module` has what Linux's module of 2023 does otherwise, `fallback` the fallback at a bottleneck with classic ECN.
 
+mod fallback;
 mod module;
 
 use super::line::{self, NO_VIRTUAL_RTT};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
+use alloc::boxed::Box;
+use fallback::Fallback;
 use goodqueue_units::{Duration, Instant, Rate};
 use module::Paced;
 
@@ -76,17 +79,25 @@ pub(crate) struct Prague {
     /// The law is that of Linux's module 0.7.
     is_module: bool,
     paced: Paced,
+    /// What the word `fallback` asks for.
+    fallback: Option<Box<Fallback>>,
 }
 
 impl CongestionControl for Prague {
     const NAME: &'static str = "prague";
     const SUMMARY: &'static str = "the sender of L4S: DCTCP's response to marks, adapted to the Internet";
     const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04";
-    const DIFFERS: &'static str = "reduces to no less than two segments; does not detect classic bottlenecks";
+    const DIFFERS: &'static str =
+        "reduces to no less than two segments; detects classic bottlenecks only with the word `fallback`";
     const ECN: EcnUse = EcnUse::L4s;
     const PACES: bool = true;
-    const WORDS: &'static [CcWord] =
-        if cfg!(feature = "complete") { &[NO_VIRTUAL_RTT, line::MODULE] } else { &[NO_VIRTUAL_RTT] };
+    const WORDS: &'static [CcWord] = if cfg!(target_family = "wasm") && cfg!(feature = "complete") {
+        &[NO_VIRTUAL_RTT, line::MODULE]
+    } else if cfg!(feature = "complete") {
+        &[NO_VIRTUAL_RTT, line::MODULE, line::FALLBACK]
+    } else {
+        &[NO_VIRTUAL_RTT]
+    };
 
     fn new(config: &Config) -> Self {
         let exact = u64::from(config.initial_window.max(1)) << ONE_SHIFT;
@@ -109,11 +120,18 @@ impl CongestionControl for Prague {
             classic: false,
             is_module: config.cc_options.module,
             paced: Paced::default(),
+            fallback: config.cc_options.fallback.then(|| Box::new(Fallback::new(config.cc_options.module))),
         }
     }
 
     fn on_ecn_agreed(&mut self, mode: EcnMode) {
         self.classic = mode != EcnMode::Accurate;
+    }
+
+    fn on_open(&mut self, _now: Instant, rtt: Option<Duration>, _window: &mut Window) {
+        if let (Some(fallback), Some(rtt)) = (self.fallback(), rtt) {
+            fallback.open(rtt);
+        }
     }
 
     #[inline]
@@ -122,7 +140,10 @@ impl CongestionControl for Prague {
     }
 
     #[inline]
-    fn on_delivered(&mut self, ack: &Ack, _window: &mut Window) {
+    fn on_delivered(&mut self, ack: &Ack, window: &mut Window) {
+        if let (Some(fallback), Some(rtt)) = (self.fallback(), ack.rtt) {
+            fallback.take(rtt, window.ssthresh);
+        }
         if let Some(rtt) = ack.rtt {
             let rtt = rtt.as_nanos();
             self.srtt_x8 = if self.srtt_x8 == 0 { 8 * rtt } else { self.srtt_x8 - self.srtt_x8 / 8 + rtt };
@@ -160,6 +181,9 @@ impl CongestionControl for Prague {
         if self.classic {
             return (congestion.cwnd / 2).max(LEAST);
         }
+        if let Some(fallback) = self.fallback() {
+            fallback.rescale();
+        }
         let by_marks = congestion.cause == Cause::Ecn;
         if by_marks && congestion.now.since(self.fell) < self.virtual_rtt() {
             return self.whole(); // 2.4.4: once per virtual round trip
@@ -168,7 +192,8 @@ impl CongestionControl for Prague {
         if by_marks {
             let is_first = self.fell == Instant::ZERO;
             self.fell = congestion.now;
-            let fall = (u128::from(self.exact) * u128::from(self.alpha())) >> (ONE_SHIFT + 1);
+            let least = self.fallback().map_or(0, |fallback| fallback.least_alpha());
+            let fall = (u128::from(self.exact) * u128::from(self.alpha().max(least))) >> (ONE_SHIFT + 1);
             self.reduce_to(self.exact - fall as u64);
             if is_first && self.is_by_module() {
                 self.alpha_x16 = 0;
@@ -202,6 +227,9 @@ impl CongestionControl for Prague {
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("alpha", self.alpha() as f64 / ONE as f64);
         show("rtt_virt_ms", self.virtual_rtt().as_millis_f64());
+        if let Some(fallback) = &self.fallback {
+            show("classic_ecn", fallback.classic());
+        }
     }
 }
 
@@ -209,6 +237,12 @@ impl Prague {
     /// Returns whether the law is that of Linux's module 0.7. Without the feature `complete` nothing of it is compiled.
     const fn is_by_module(&self) -> bool {
         cfg!(feature = "complete") && self.is_module
+    }
+
+    /// Returns the fallback that was asked for. On the page nothing of it is compiled.
+    #[inline]
+    fn fallback(&mut self) -> Option<&mut Fallback> {
+        if cfg!(target_family = "wasm") { None } else { self.fallback.as_deref_mut() }
     }
 
     /// Sets the pacing rate and the packet size: one window per round trip, in packets short in time (Linux's
@@ -296,6 +330,9 @@ impl Prague {
     fn update_alpha(&mut self, now: Instant) {
         self.alpha_updated = now;
         if self.seen {
+            if let Some(fallback) = self.fallback() {
+                fallback.end_round();
+            }
             // 2.3.2: alpha += g (F − alpha).
             let part = u64::from(self.marked.min(self.delivered)) * ONE / u64::from(self.delivered.max(1));
             self.alpha_x16 = self.alpha_x16 - (self.alpha_x16 >> G_SHIFT) + part;
