@@ -33,6 +33,7 @@ fn config() -> impl Strategy<Value = Config> {
                     no_virtual_rtt: words.0,
                     module: words.1,
                     fallback: words.3,
+                    any_rtt: words.3,
                     no_aggregation: words.2,
                     cwnd: numbers.0,
                     target_ms: numbers.1,

@@ -1,10 +1,11 @@
-//! BBR version 3: version 1, plus bounds on rate and flight from losses, and on short paths from marks.
+//! BBR version 3: version 1, plus bounds on rate and flight from losses, and on short paths from marks. Version 2, an
+//! older one with the same bounds, is the same type with another number; `bbr2` says what differs.
 //!
 //! Sections are those of draft-ietf-ccwg-bbr-06. The draft leaves ECN out; `ecn` follows the documents of Google's
 //! BBRv3. The estimate of bunches of ACKs (5.5.9) keeps two spans of five rounds, as Linux does, instead of a filter of
 //! ten. All counts are in segments, gains in 1/256.
 
-mod bounds;
+pub(super) mod bounds;
 mod controls;
 mod ecn;
 mod losses;
@@ -14,6 +15,8 @@ mod startup;
 
 use super::bandwidth::{Bandwidth, Dice, UNIT};
 use super::bbr::Aggregation;
+use super::bbr2;
+use super::line::{ANY_RTT, CcWord};
 use super::{Ack, Congestion, CongestionControl};
 use crate::rate::{RateEstimator, RateSample};
 use crate::{Config, CongestionState, INFINITE_SSTHRESH, Window};
@@ -35,7 +38,7 @@ const PROBE_RTT_CWND_GAIN: u32 = UNIT / 2;
 const AGGREGATION_ROUNDS: u32 = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Startup,
     Drain,
     Down,
@@ -68,8 +71,11 @@ impl State {
     }
 }
 
+pub(crate) type Bbr3 = BoundedBbr<3>;
+
+/// BBR with bounds: version 2 or 3.
 #[derive(Clone, Debug)]
-pub(crate) struct Bbr3 {
+pub(crate) struct BoundedBbr<const VERSION: u8> {
     state: State,
     mss: u16,
     // Boxed, so that connections of other congestion controls stay small.
@@ -107,13 +113,27 @@ pub(crate) struct Bbr3 {
     is_undone: bool,
     ssthresh: u32,
     dice: Dice,
+    /// Version 2: the bound that marks during a probe set.
+    bw_longterm: Bandwidth,
+    /// Version 2: a sample of this probe was not too high.
+    is_probe_fine: bool,
 }
 
-impl CongestionControl for Bbr3 {
-    const NAME: &'static str = "bbr3";
-    const SUMMARY: &'static str = "BBR version 3: bounds from losses and marks, and longer cycles";
-    const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06; ECN as in Google's BBRv3";
-    const DIFFERS: &'static str = "extra_acked over two periods of five rounds, and ECN only on paths with an RTT up to 5 ms (both as Google's)";
+impl<const VERSION: u8> CongestionControl for BoundedBbr<VERSION> {
+    const NAME: &'static str = if Self::IS_2 { bbr2::NAME } else { "bbr3" };
+    const SUMMARY: &'static str = if Self::IS_2 {
+        bbr2::SUMMARY
+    } else {
+        "BBR version 3: bounds from losses and marks, and longer cycles"
+    };
+    const SOURCE: &'static str =
+        if Self::IS_2 { bbr2::SOURCE } else { "draft-ietf-ccwg-bbr-06; ECN as in Google's BBRv3" };
+    const DIFFERS: &'static str = if Self::IS_2 {
+        bbr2::DIFFERS
+    } else {
+        "extra_acked over two periods of five rounds, and ECN only on paths with an RTT up to 5 ms (both as Google's)"
+    };
+    const WORDS: &'static [CcWord] = if Self::IS_2 { &[ANY_RTT] } else { &[] };
     const MODEL_BASED: bool = true;
 
     fn new(config: &Config) -> Self {
@@ -122,7 +142,7 @@ impl CongestionControl for Bbr3 {
             mss: config.mss.max(1),
             bounds: Box::new(Bounds::new()),
             probing: Box::new(Probing::new()),
-            ecn: Box::new(Ecn::new()),
+            ecn: Box::new(Ecn::new(Self::IS_2 && config.cc_options.any_rtt)),
             aggregation: Box::default(),
             min_rtt: Duration::MAX,
             min_rtt_at: Instant::ZERO,
@@ -148,6 +168,8 @@ impl CongestionControl for Bbr3 {
             is_undone: false,
             ssthresh: INFINITE_SSTHRESH,
             dice: Dice::new(config.random),
+            bw_longterm: Bandwidth::INFINITE,
+            is_probe_fine: false,
         }
     }
 
@@ -167,11 +189,17 @@ impl CongestionControl for Bbr3 {
         self.update_congestion_signals(ack, sample, rate, window);
         if ack.segments > 0 {
             let rounds = if self.full_bw_reached { AGGREGATION_ROUNDS } else { 1 };
-            let bw = self.bounds.bw();
+            let bw = self.bw();
             self.aggregation.on_ack(ack.now, ack.segments, bw, window.cwnd, self.round_start, rounds);
         }
-        self.check_full_pipe(sample);
-        self.check_startup_done(ack, sample, window);
+        if Self::IS_2 {
+            self.check_startup_losses(ack, sample, window);
+            self.check_full_pipe(sample);
+        } else {
+            self.check_full_pipe(sample);
+            self.check_startup_losses(ack, sample, window);
+        }
+        self.check_startup_done(window);
         self.check_drain_done(ack, rate, window);
         self.update_cycle(ack, sample, rate, window);
         self.update_min_rtt(ack);
@@ -180,7 +208,7 @@ impl CongestionControl for Bbr3 {
             self.bounds.restart_latest(sample); // 5.5.10.3, AdvanceLatestDeliverySignals
         }
         self.leave_recovery(ack, window);
-        self.set_pacing_rate(self.state.gains().0, ack.rtt, window);
+        self.set_pacing_rate(Self::gains(self.state).0, ack.rtt, window);
         self.set_cwnd(ack, rate, window);
     }
 
@@ -195,6 +223,10 @@ impl CongestionControl for Bbr3 {
 
     fn on_rto(&mut self) {
         self.prior_state = CongestionState::Loss;
+        if Self::IS_2 {
+            self.reset_full_bw(Bandwidth::ZERO);
+            self.bounds.begin_shortterm(self.prior_cwnd, self.state);
+        }
     }
 
     /// Restarts after a silence at the known rate (5.4.1).
@@ -224,18 +256,30 @@ impl CongestionControl for Bbr3 {
 
     /// Shows the values of `ss`, `bbr:(bw,mrtt,pacing_gain,cwnd_gain)`, and the bounds that are set.
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("bw_mbps", self.bounds.bw().bps(self.mss) as f64 / 1e6);
+        show("bw_mbps", self.bw().bps(self.mss) as f64 / 1e6);
         if self.min_rtt != Duration::MAX {
             show("mrtt_ms", self.min_rtt.as_millis_f64());
         }
-        let (pacing_gain, cwnd_gain) = self.state.gains();
+        let (pacing_gain, cwnd_gain) = Self::gains(self.state);
         show("pacing_gain", f64::from(pacing_gain) / f64::from(UNIT));
         show("cwnd_gain", f64::from(cwnd_gain) / f64::from(UNIT));
         self.bounds.probe(self.mss, show);
     }
 }
 
-impl Bbr3 {
+impl<const VERSION: u8> BoundedBbr<VERSION> {
+    /// Whether the version is 2. For version 3 nothing of version 2 is compiled.
+    const IS_2: bool = VERSION == 2;
+
+    fn gains(state: State) -> (u32, u32) {
+        if Self::IS_2 { bbr2::gains(state) } else { state.gains() }
+    }
+
+    /// Returns the bounded bandwidth.
+    fn bw(&self) -> Bandwidth {
+        if Self::IS_2 { self.bounds.bw().min(self.bw_longterm) } else { self.bounds.bw() }
+    }
+
     /// Updates the round (5.5.1, UpdateRound), the largest bandwidth (5.5.5, UpdateMaxBw) and the congestion signals
     /// (5.5.10.3, UpdateCongestionSignals).
     fn update_congestion_signals(
@@ -266,11 +310,11 @@ impl Bbr3 {
             return;
         }
         if self.ecn.end_round(rate, self.full_bw_reached) {
-            self.queue_was_too_high();
+            self.queue_was_too_high(window);
         }
         if !self.state.is_accelerating() {
             let cut = self.ecn.cut();
-            self.bounds.adapt(window.cwnd, cut);
+            self.bounds.adapt(window.cwnd, cut, Self::IS_2);
         }
         self.bounds.is_loss_in_round = false;
     }
@@ -282,3 +326,5 @@ impl Bbr3 {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod version2;

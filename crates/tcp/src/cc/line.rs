@@ -39,6 +39,8 @@ pub struct CcOptions {
     pub module: bool,
     /// Whether `prague` reduces as classic controls do at a bottleneck that seems to have classic ECN.
     pub fallback: bool,
+    /// Whether `bbr2` responds to marks on paths above 5 ms, too.
+    pub any_rtt: bool,
     /// Whether `bbr` does not allow for ACKs that come in bunches.
     pub no_aggregation: bool,
     /// The window of `none`, in segments. If left out, the initial window.
@@ -90,6 +92,12 @@ pub(super) const FALLBACK: CcWord = CcWord {
     number: None,
     source: "arXiv:1911.00710; Linux's tcp_prague, prague_ecn_fallback=1",
     help: "take 31 % off the window at a mark where the RTT says classic ECN",
+};
+pub(super) const ANY_RTT: CcWord = CcWord {
+    name: "anyrtt",
+    number: None,
+    source: "Google's tcp_bbr2, ecn_max_rtt_us=0",
+    help: "respond to marks on paths above 5 ms, too",
 };
 pub(super) const NO_AGGREGATION: CcWord = CcWord {
     name: "noaggregation",
@@ -194,6 +202,8 @@ impl CcOptions {
             !core::mem::replace(&mut self.module, true)
         } else if cfg!(not(target_family = "wasm")) && *word == NO_AGGREGATION {
             !core::mem::replace(&mut self.no_aggregation, true)
+        } else if cfg!(not(target_family = "wasm")) && *word == ANY_RTT {
+            !core::mem::replace(&mut self.any_rtt, true)
         } else if cfg!(not(target_family = "wasm")) && *word == FALLBACK {
             !core::mem::replace(&mut self.fallback, true)
         } else if *word == TARGET {
@@ -223,7 +233,7 @@ impl fmt::Display for CcLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.own.as_ref().map_or(self.cc.name(), OwnCc::line))?;
         let CcOptions { hystart_plus_plus, abe, no_hystart, abc, no_virtual_rtt, module, .. } = self.options;
-        let CcOptions { fallback, no_aggregation, cwnd, target_ms, gain, .. } = self.options;
+        let CcOptions { fallback, any_rtt, no_aggregation, cwnd, target_ms, gain, .. } = self.options;
         for (word, set) in [
             (HYSTART_PLUS_PLUS, hystart_plus_plus),
             (ABE, abe),
@@ -232,6 +242,7 @@ impl fmt::Display for CcLine {
             (NO_VIRTUAL_RTT, no_virtual_rtt),
             (MODULE, module),
             (FALLBACK, fallback),
+            (ANY_RTT, any_rtt),
             (NO_AGGREGATION, no_aggregation),
         ] {
             if set {
@@ -266,6 +277,7 @@ mod tests {
             ("ledbat++", "ledbat++"),
             ("prague novirtualrtt", "prague novirtualrtt"),
             ("prague module0.7", "prague module0.7"),
+            ("bbr2 anyrtt", "bbr2 anyrtt"),
             ("prague fallback module0.7", "prague module0.7 fallback"),
             ("ledbat gain 10 target 5", "ledbat target 5 gain 10"),
             (" ./my_cc.py:Slow  beta 0.5", "./my_cc.py:Slow beta 0.5"),

@@ -6,6 +6,7 @@
 
 mod bandwidth;
 mod bbr;
+mod bbr2;
 mod bbr3;
 #[cfg(test)]
 mod bench;
@@ -313,6 +314,8 @@ congestion_controls! {
     cubic::Cubic,
     reno::Reno,
     bbr::Bbr,
+    #[cfg(not(target_family = "wasm"))]
+    bbr2::Bbr2,
     bbr3::Bbr3,
     dctcp::Dctcp,
     prague::Prague,

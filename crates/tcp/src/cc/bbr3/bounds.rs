@@ -1,6 +1,7 @@
 //! Bandwidth and flight: the measured maximum, and the bounds that losses set (5.5.2 to 5.5.6, 5.5.10).
 
 use super::super::bandwidth::{Bandwidth, UNIT};
+use super::State;
 use super::controls::LEAST_CWND;
 use crate::rate::{RateEstimator, RateSample};
 
@@ -108,18 +109,37 @@ impl Bounds {
     }
 
     /// Lowers the short-term bounds, once per round (5.5.10.3, AdaptLowerBoundsFromCongestion). `ecn_cut` is the part
-    /// of the flight that marks leave.
-    pub(super) fn adapt(&mut self, cwnd: u32, ecn_cut: Option<u32>) {
+    /// of the flight that marks leave. With `marks_cut_bw` it is the part of the bandwidth, too.
+    pub(super) fn adapt(&mut self, cwnd: u32, ecn_cut: Option<u32>, marks_cut_bw: bool) {
         let before = if self.inflight_shortterm == INFINITE { cwnd } else { self.inflight_shortterm };
+        let bw_by_marks = ecn_cut.filter(|_| marks_cut_bw).map(|cut| self.bw_before().times(cut));
         if let Some(cut) = ecn_cut {
             self.inflight_shortterm = times(before, cut);
         }
         if self.is_loss_in_round {
-            let bw = if self.bw_shortterm == Bandwidth::INFINITE { self.max_bw() } else { self.bw_shortterm };
-            self.bw_shortterm = self.bw_latest.max(bw.times(BETA));
+            self.bw_shortterm = self.bw_latest.max(self.bw_before().times(BETA));
             let by_loss = self.inflight_latest.max(times(before, BETA));
             self.inflight_shortterm =
                 by_loss.min(if ecn_cut.is_some() { self.inflight_shortterm } else { by_loss });
+        }
+        self.bw_shortterm = self.bw_shortterm.min(bw_by_marks.unwrap_or(Bandwidth::INFINITE));
+    }
+
+    fn bw_before(&self) -> Bandwidth {
+        if self.bw_shortterm == Bandwidth::INFINITE { self.max_bw() } else { self.bw_shortterm }
+    }
+
+    /// Version 2: sets the short-term bound of the flight at a timeout, if there is none, outside of probes.
+    pub(super) fn begin_shortterm(&mut self, prior_cwnd: u32, state: State) {
+        if !state.is_accelerating() && self.inflight_shortterm == INFINITE {
+            self.inflight_shortterm = prior_cwnd;
+        }
+    }
+
+    /// Version 2: cruises with no more than the long-term bound.
+    pub(super) fn cruise(&mut self) {
+        if self.inflight_shortterm != INFINITE {
+            self.inflight_shortterm = self.inflight_shortterm.min(self.inflight_longterm);
         }
     }
 

@@ -1,6 +1,6 @@
 //! What the model sets: the pacing rate (5.6.2) and the window (5.6.4).
 
-use super::{Bbr3, PROBE_RTT_CWND_GAIN, STARTUP_GAIN, State};
+use super::{BoundedBbr, PROBE_RTT_CWND_GAIN, State};
 use crate::cc::Ack;
 use crate::cc::bandwidth::Bandwidth;
 use crate::offload::packet_of_rate;
@@ -14,12 +14,12 @@ pub(super) const LEAST_CWND: u32 = 4;
 const UNKNOWN_RTT: Duration = Duration::from_millis(1);
 const INITIAL_CWND: u32 = 10;
 
-impl Bbr3 {
+impl<const VERSION: u8> BoundedBbr<VERSION> {
     /// Sets the first pacing rate (5.6.2, InitPacingRate).
     pub(super) fn start_pacing(&mut self, rtt: Option<Duration>, window: &mut Window) {
         self.has_seen_rtt = rtt.is_some();
         let bw = Bandwidth::of(window.cwnd.into(), rtt.unwrap_or(UNKNOWN_RTT));
-        window.pacing_rate = bw.pacing_rate(self.mss, STARTUP_GAIN);
+        window.pacing_rate = bw.pacing_rate(self.mss, Self::gains(State::Startup).0);
     }
 
     /// Sets the pacing rate (5.6.2, SetPacingRateWithGain).
@@ -27,7 +27,7 @@ impl Bbr3 {
         if !self.has_seen_rtt && rtt.is_some() {
             self.start_pacing(rtt, window);
         }
-        let rate = self.bounds.bw().pacing_rate(self.mss, gain);
+        let rate = self.bw().pacing_rate(self.mss, gain);
         if rate.is_some() && (self.full_bw_reached || rate > window.pacing_rate) {
             window.pacing_rate = rate;
         }
@@ -38,7 +38,10 @@ impl Bbr3 {
         let most = self.max_inflight(window);
         if self.full_bw_reached {
             window.cwnd = (window.cwnd + ack.segments).min(most);
-        } else if window.cwnd < most || rate.delivered() < u64::from(INITIAL_CWND) {
+        } else if window.cwnd < most
+            || (Self::IS_2 && window.cwnd < 2 * INITIAL_CWND)
+            || (!Self::IS_2 && rate.delivered() < u64::from(INITIAL_CWND))
+        {
             window.cwnd += ack.segments;
         }
         window.cwnd = window.cwnd.max(LEAST_CWND);
@@ -56,19 +59,19 @@ impl Bbr3 {
 
     /// Returns ProbeRTT's window in segments (5.6.4.5).
     pub(super) fn probe_rtt_cwnd(&self) -> u32 {
-        self.bdp(self.bounds.bw(), PROBE_RTT_CWND_GAIN).max(LEAST_CWND)
+        self.bdp(self.bw(), PROBE_RTT_CWND_GAIN).max(LEAST_CWND)
     }
 
     /// Returns the most segments in flight (5.6.4.2, UpdateMaxInflight).
     pub(super) fn max_inflight(&self, window: &Window) -> u32 {
-        let bw = self.bounds.bw();
-        let cap = self.bdp(bw, self.state.gains().1) + self.aggregation.budget(bw);
+        let bw = self.bw();
+        let cap = self.bdp(bw, Self::gains(self.state).1) + self.aggregation.budget(bw);
         self.quantized(cap, window)
     }
 
     /// Returns the segments in flight for `gain` (5.6.4.2, Inflight).
     pub(super) fn inflight(&self, gain: u32, window: &Window) -> u32 {
-        self.quantized(self.bdp(self.bounds.bw(), gain), window)
+        self.quantized(self.bdp(self.bw(), gain), window)
     }
 
     pub(super) fn bdp(&self, bw: Bandwidth, gain: u32) -> u32 {

@@ -26,10 +26,12 @@ pub(super) struct Ecn {
     startup_rounds: u32,
     is_in_round: bool,
     is_eligible: bool,
+    /// Marks count on long paths, too.
+    any_rtt: bool,
 }
 
 impl Ecn {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(any_rtt: bool) -> Self {
         Self {
             alpha: UNIT,
             delivered: 0,
@@ -38,6 +40,7 @@ impl Ecn {
             startup_rounds: 0,
             is_in_round: false,
             is_eligible: false,
+            any_rtt,
         }
     }
 
@@ -47,7 +50,7 @@ impl Ecn {
 
     pub(super) fn on_ack(&mut self, ack: &Ack, min_rtt: Duration) {
         debug_assert!(ack.state <= CongestionState::Loss);
-        self.is_eligible = min_rtt <= SHORT;
+        self.is_eligible = self.any_rtt || min_rtt <= SHORT;
         self.marked += u64::from(ack.marked);
         self.is_in_round |= ack.marked > 0;
     }
@@ -69,7 +72,12 @@ impl Ecn {
     /// Returns the part of the flight that this round's marks leave, as a gain, or `None` if there were no marks.
     pub(super) fn cut(&mut self) -> Option<u32> {
         let was_in_round = core::mem::take(&mut self.is_in_round);
-        (was_in_round && self.is_eligible).then(|| UNIT - self.alpha * FACTOR / UNIT)
+        (was_in_round && self.is_eligible).then(|| self.left())
+    }
+
+    /// Returns the part that marks leave.
+    pub(super) fn left(&self) -> u32 {
+        UNIT - self.alpha * FACTOR / UNIT
     }
 }
 
@@ -83,7 +91,7 @@ mod tests {
     #[test]
     fn the_share_is_of_a_round_and_two_rounds_of_marks_end_startup() {
         for is_full in [false, true] {
-            let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());
+            let (mut ecn, mut rate) = (Ecn::new(false), RateEstimator::default());
             rate.grow(0..0, 1);
             let ended = [1, 2, 3].map(|round| {
                 let now = Instant::ZERO + SHORT * round;
@@ -100,7 +108,7 @@ mod tests {
     /// / 16 = 248, then 240 and 233. Guards against the share of all marks since the beginning.
     #[test]
     fn the_share_of_a_round_that_is_marked_in_part() {
-        let (mut ecn, mut rate) = (Ecn::new(), RateEstimator::default());
+        let (mut ecn, mut rate) = (Ecn::new(false), RateEstimator::default());
         rate.grow(0..0, 1);
         let alphas = [1, 2, 3].map(|round| {
             let now = Instant::ZERO + SHORT * round;

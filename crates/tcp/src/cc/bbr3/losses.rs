@@ -1,36 +1,41 @@
 //! How losses and marks count: a flight that was too high, and losses that were needless (5.5.10.2, 5.5.11).
 
 use super::ecn::THRESHOLD;
-use super::{Bbr3, State};
+use super::{BoundedBbr, State};
 use crate::Window;
 use crate::cc::Ack;
 use crate::cc::bandwidth::UNIT;
+use crate::cc::bbr2;
 use crate::rate::{LostSegment, RateEstimator, RateSample};
 
 /// BBR.LossThresh: 2 %, as a divisor.
 const LOSS_DIVISOR: u64 = 50;
 
-impl Bbr3 {
+impl<const VERSION: u8> BoundedBbr<VERSION> {
     /// Handles the lost segments of an ACK (5.5.10.2, HandleLostPacket), and before that an undo (5.5.11.2).
     pub(super) fn on_losses(&mut self, ack: &Ack, rate: &RateEstimator, window: &Window) {
         if core::mem::take(&mut self.is_undone) {
             self.return_from_needless_recovery(rate);
         }
         for &LostSegment { tx_in_flight, lost, is_app_limited } in rate.lost_segments() {
-            if self.bounds.note_loss(rate) {
+            if self.bounds.note_loss(rate) && !Self::IS_2 {
                 self.save_cwnd(window.cwnd);
                 self.bounds.save();
                 self.undo_state = None;
             }
-            if self.probing.is_sample && lost * LOSS_DIVISOR > u64::from(tx_in_flight) {
-                let too_high = inflight_at_loss(tx_in_flight, lost);
+            if self.probing.is_sample && Self::are_losses_too_many(lost, tx_in_flight) {
+                let too_high = if Self::IS_2 {
+                    bbr2::inflight_at_loss(tx_in_flight, lost)
+                } else {
+                    inflight_at_loss(tx_in_flight, lost)
+                };
                 self.on_inflight_too_high(ack, too_high, is_app_limited, rate, window);
             }
         }
     }
 
     pub(super) fn return_from_needless_recovery(&mut self, rate: &RateEstimator) {
-        match self.undo_state.take() {
+        match self.undo_state.take().filter(|_| !Self::IS_2) {
             Some(State::Startup) if self.state != State::Startup => {
                 self.full_bw_reached = false;
                 if self.state != State::ProbeRtt {
@@ -45,10 +50,18 @@ impl Bbr3 {
     /// Returns whether the flight was too high by its losses (5.5.10.2, IsInflightTooHigh), or by its marks on a short
     /// path.
     pub(super) fn is_inflight_too_high(&self, sample: &RateSample) -> bool {
-        sample.lost * LOSS_DIVISOR > u64::from(sample.tx_in_flight)
+        Self::are_losses_too_many(sample.lost, sample.tx_in_flight)
             || (self.ecn.is_eligible()
                 && sample.delivered_ce > 0
                 && sample.delivered_ce * u64::from(UNIT) > sample.delivered * THRESHOLD)
+    }
+
+    fn are_losses_too_many(lost: u64, tx_in_flight: u32) -> bool {
+        if Self::IS_2 {
+            bbr2::are_losses_too_many(lost, tx_in_flight)
+        } else {
+            lost * LOSS_DIVISOR > u64::from(tx_in_flight)
+        }
     }
 
     /// Handles a flight that was too high (5.5.10.2, HandleInflightTooHigh).
@@ -64,6 +77,9 @@ impl Bbr3 {
         self.probing.is_sample = false; // once per probe
         if !is_app_limited {
             self.bounds.lower_longterm(too_high, self.target_inflight(window));
+            if Self::IS_2 {
+                self.lower_bw_longterm();
+            }
         }
         if self.state == State::Up {
             self.undo_state = Some(State::Up);

@@ -1,7 +1,7 @@
 //! The smallest RTT, and ProbeRTT, which measures it again with little in flight (5.3.4, 5.5.7).
 
 use super::probing::AckPhase;
-use super::{Bbr3, State};
+use super::{BoundedBbr, State};
 use crate::Window;
 use crate::cc::Ack;
 use crate::rate::{RateEstimator, RateSample};
@@ -12,7 +12,7 @@ const PROBE_RTT_INTERVAL: Duration = Duration::from_secs(5);
 const PROBE_RTT_TIME: Duration = Duration::from_millis(200);
 const MIN_RTT_WINDOW: Duration = Duration::from_secs(10);
 
-impl Bbr3 {
+impl<const VERSION: u8> BoundedBbr<VERSION> {
     /// Updates both smallest RTTs (5.3.4.3, UpdateMinRTT).
     pub(super) fn update_min_rtt(&mut self, ack: &Ack) {
         self.probe_rtt_expired = ack.now > self.probe_rtt_min_at + PROBE_RTT_INTERVAL;
@@ -69,7 +69,7 @@ impl Bbr3 {
         self.bounds.reset_shortterm();
         if self.full_bw_reached {
             self.start_down(now, rate);
-            self.state = State::Cruise;
+            self.start_cruise();
         } else {
             self.state = State::Startup;
         }

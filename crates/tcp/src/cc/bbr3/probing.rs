@@ -1,10 +1,11 @@
 //! The cycle of ProbeBW: when to probe for more, and how (5.3.3).
 
 use super::bounds::INFINITE;
-use super::{Bbr3, State};
+use super::{BoundedBbr, State};
 use crate::Window;
 use crate::cc::Ack;
 use crate::cc::bandwidth::{Bandwidth, UNIT};
+use crate::cc::bbr2;
 use crate::rate::{RateEstimator, RateSample};
 use goodqueue_units::{Duration, Instant};
 /// 5.3.3.8.2: T_bbr is 2 to 3 s, T_reno at most 63 rounds.
@@ -58,10 +59,11 @@ impl Probing {
     }
 }
 
-impl Bbr3 {
+impl<const VERSION: u8> BoundedBbr<VERSION> {
     /// Returns the flight aimed for (5.3.3.8.3).
     pub(super) fn target_inflight(&self, window: &Window) -> u32 {
-        self.bdp(self.bounds.bw(), UNIT).min(window.cwnd)
+        let bdp = self.bdp(self.bw(), UNIT);
+        if Self::IS_2 { self.quantized(bdp, window).min(window.cwnd) } else { bdp.min(window.cwnd) }
     }
 
     /// Updates the phase of the cycle (5.3.3.9, UpdateProbeBWCyclePhase).
@@ -78,9 +80,12 @@ impl Bbr3 {
         let state = self.state;
         match state {
             State::Down | State::Cruise if self.is_time_to_probe(ack.now, window) => self.start_refill(rate),
-            State::Down if self.is_time_to_cruise(ack, window) => self.state = State::Cruise,
+            State::Down if self.is_time_to_cruise(ack, window) => self.start_cruise(),
             State::Refill if self.round_start => {
                 self.probing.is_sample = true;
+                if Self::IS_2 {
+                    self.probing.begun = ack.now;
+                }
                 self.start_up(sample, rate, window);
             }
             State::Up if self.is_time_to_go_down(ack, sample, window) => {
@@ -103,10 +108,18 @@ impl Bbr3 {
         self.state = State::Down;
     }
 
+    pub(super) fn start_cruise(&mut self) {
+        if Self::IS_2 {
+            self.bounds.cruise();
+        }
+        self.state = State::Cruise;
+    }
+
     pub(super) fn start_refill(&mut self, rate: &RateEstimator) {
         self.bounds.reset_shortterm();
         (self.probing.up_rounds, self.probing.acked) = (0, 0);
         self.probing.was_precautionary = false;
+        self.is_probe_fine = false;
         self.probing.ack_phase = AckPhase::Refilling;
         self.start_round(rate);
         self.state = State::Refill;
@@ -128,15 +141,21 @@ impl Bbr3 {
 
     fn is_time_to_cruise(&self, ack: &Ack, window: &Window) -> bool {
         let bdp = self.quantized(self.bdp(self.bounds.max_bw(), UNIT), window);
-        ack.in_flight <= self.bounds.with_headroom() && ack.in_flight <= bdp
+        let in_flight = if Self::IS_2 { ack.prior_in_flight } else { ack.in_flight };
+        in_flight <= self.bounds.with_headroom() && in_flight <= bdp
     }
 
     /// Returns whether the probe is over (5.3.3.7).
     fn is_time_to_go_down(&mut self, ack: &Ack, sample: &RateSample, window: &Window) -> bool {
         let most = self.bounds.inflight_longterm;
-        if self.probing.was_too_high && ack.in_flight >= most {
+        let in_flight = if Self::IS_2 { ack.prior_in_flight } else { ack.in_flight };
+        if self.probing.was_too_high && in_flight >= most {
             self.probing.was_precautionary = true;
             return true;
+        }
+        if Self::IS_2 {
+            let queues = self.quantized(self.bdp(self.bounds.max_bw(), bbr2::QUEUE_GAIN), window);
+            return ack.now.since(self.probing.begun) > self.min_rtt && in_flight >= queues;
         }
         if ack.is_cwnd_limited && window.cwnd >= most {
             self.reset_full_bw(rate_of(sample)); // the bound limits the rate, not the path
@@ -170,12 +189,21 @@ impl Bbr3 {
             }
         }
         if self.is_inflight_too_high(sample) {
-            if self.ecn.is_eligible() && sample.delivered_ce > 0 && self.probing.is_sample {
+            let counts = Self::IS_2 || (self.ecn.is_eligible() && sample.delivered_ce > 0);
+            if counts && self.probing.is_sample {
                 self.on_inflight_too_high(ack, sample.tx_in_flight, sample.is_app_limited, rate, window);
             }
             return false;
         }
-        if self.bounds.inflight_longterm == INFINITE {
+        if Self::IS_2 {
+            self.is_probe_fine |= self.probing.is_sample;
+            if self.bw_longterm != Bandwidth::INFINITE {
+                self.bw_longterm = self.bw_longterm.max(rate_of(sample));
+            }
+        }
+        if self.bounds.inflight_longterm == INFINITE
+            && !(Self::IS_2 && self.bw_longterm != Bandwidth::INFINITE)
+        {
             return false;
         }
         self.bounds.inflight_longterm = self.bounds.inflight_longterm.max(sample.tx_in_flight);
@@ -188,6 +216,9 @@ impl Bbr3 {
     /// Raises the long-term bound (5.3.3.9, ProbeInflightLongtermUpward).
     fn probe_upward(&mut self, ack: &Ack, window: &Window) {
         if !ack.is_cwnd_limited || window.cwnd < self.bounds.inflight_longterm {
+            if Self::IS_2 {
+                self.probing.acked = 0;
+            }
             return;
         }
         self.probing.acked += ack.segments;
@@ -196,6 +227,15 @@ impl Bbr3 {
         self.bounds.inflight_longterm = self.bounds.inflight_longterm.saturating_add(more).min(INFINITE - 1);
         if self.round_start {
             self.raise_slope(window);
+        }
+    }
+
+    /// Version 2: lowers the long-term bound of the bandwidth, if all samples of a probe had too many marks.
+    pub(super) fn lower_bw_longterm(&mut self) {
+        if self.ecn.is_eligible() && !self.is_probe_fine {
+            let before =
+                if self.bw_longterm == Bandwidth::INFINITE { self.bounds.max_bw() } else { self.bw_longterm };
+            self.bw_longterm = before.times(self.ecn.left());
         }
     }
 

@@ -287,7 +287,7 @@ fn a_sample_of_the_applications_rate_counts_if_it_is_the_largest() {
 #[test]
 fn marks_count_on_short_paths_only() {
     for (rtt_ms, cut) in [(5, Some(256 - 248 * 85 / 256)), (6, None)] {
-        let mut ecn = Ecn::new();
+        let mut ecn = Ecn::new(false);
         let mut rate = RateEstimator::default();
         rate.sample(Instant::ZERO, 16, 8, RTT);
         let ack = Ack { marked: 8, ..Ack::of(Instant::ZERO, 16) };

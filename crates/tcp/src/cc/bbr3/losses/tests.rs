@@ -1,5 +1,6 @@
 use super::*;
 use crate::cc::CongestionControl;
+use crate::cc::bbr3::Bbr3;
 use crate::cc::bbr3::bounds::INFINITE;
 use crate::cc::bbr3::tests::STEP;
 use crate::cc::bench::{Bench, RTT};

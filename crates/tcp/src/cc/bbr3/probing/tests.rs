@@ -1,4 +1,5 @@
 use super::*;
+use crate::cc::bbr3::Bbr3;
 use crate::cc::bench::{Bench, RTT};
 
 /// 5.3.3.7: while the bound limits the flight, a rate that does not grow says nothing about the path. Guards

@@ -1,4 +1,5 @@
 use super::*;
+use crate::cc::bbr3::Bbr3;
 use crate::cc::bbr3::bounds::INFINITE;
 use crate::cc::bench::{Bench, RTT};
 use goodqueue_units::Duration;
@@ -70,7 +71,7 @@ fn losses_end_startup_and_nothing_else() {
         let mut sample = bench.rate.sample(bench.now, 1, 0, RTT);
         (sample.lost, sample.tx_in_flight) = (3, 100);
         let ack = Ack { state: CongestionState::Recovery, ..Ack::of(bench.now, 1) };
-        bench.cc.check_startup_done(&ack, &sample, &mut bench.window);
+        bench.cc.check_startup_losses(&ack, &sample, &bench.window);
         assert_eq!(bench.cc.bounds.inflight_longterm != INFINITE, bounded, "{state:?} {is_full}");
     }
 }
