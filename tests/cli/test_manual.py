@@ -56,7 +56,7 @@ def test_bash_completes_verbs_and_options(command: Path) -> None:
         (["compare", "fq_"], ["fq_codel", "fq_nocodel", "fq_pie"]),
         (["compare", "pfifo", "coba"], ["cobalt"]),
         (["run", "x.toml", "--qdisc", "coba"], ["cobalt"]),
-        (["compare", "pie", "--cc", "bbr"], ["bbr", "bbr3"]),
+        (["compare", "pie", "--cc", "bbr"], ["bbr", "bbr2", "bbr3"]),
         (["compare", "pie", "--traffic", "vo"], ["voip"]),
         (["sweep", "x.toml", "--set", "path.rt"], ["path.rtt="]),
         (["sweep", "x.toml", "--set", "traffic.0.start_sp"], ["traffic.0.start_spread="]),
