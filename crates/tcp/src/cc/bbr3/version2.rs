@@ -45,7 +45,8 @@ fn losses_are_counted_in_256ths() {
     assert_eq!([inflight_at_loss(101, 3), inflight_at_loss(101, 1)], [100, 102]);
 }
 
-/// All segments of a round on a path of 50 ms are marked: a third of alpha is cut from both. Without `anyrtt` nothing is.
+/// All segments of a round on a path of 50 ms are marked: a third of alpha is cut from both. Without `anyrtt` nothing
+/// is.
 #[test]
 fn marks_lower_both_short_term_bounds_on_a_path_that_is_asked_for() {
     for any_rtt in [false, true] {

@@ -129,7 +129,8 @@ impl Fallback {
     }
 }
 
-/// Returns the whole binary logarithm of `value`, times what earlier ones rounded away. `rest` keeps what this one does.
+/// Returns the whole binary logarithm of `value`, times what earlier ones rounded away. `rest` keeps what this one
+/// does.
 fn lg(value: u64, rest: &mut u64, fair: u64, shift: u32) -> u64 {
     let scaled = value * *rest + fair;
     let lg = scaled.checked_ilog2().unwrap_or(0).max(shift) - shift;
