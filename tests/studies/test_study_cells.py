@@ -144,6 +144,7 @@ def test_a_report_draws_the_cells(folder: Path, goodqueue: Command) -> None:
     ("text", "want"),
     [
         ("algorithm,rate_mbps,ecn,used_percent\n", "no column goodput_mbps"),
+        (CELLS[: CELLS.index("\nfifo")] + "\n", "no cell below its columns"),
         (CELLS.replace(",86,,", ",86,"), "line 4: 6 fields; accepted: 7"),
         (CELLS.replace("84.9", "many"), 'line 3: used_percent: found "many"; accepted: a number'),
         (CELLS.replace("84.9", "8_4"), 'line 3: used_percent: found "8_4"; accepted: a number'),

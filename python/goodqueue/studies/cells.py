@@ -85,6 +85,8 @@ def _rows(path: Path, columns: Sequence[str], table: Table) -> Iterator[tuple[in
     head = numbered[0][1].split(",") if numbered else []
     if missing := [name for name in columns if name not in head]:
         table.refuse("file", f"{path.name}: no column {missing[0]}; accepted: {', '.join(columns)}")
+    if not numbered[1:]:
+        table.refuse("file", f"{path.name}: no cell below its columns; accepted: a line for each cell")
     for number, line in numbered[1:]:
         try:
             fields = next(csv.reader([line], strict=True))
