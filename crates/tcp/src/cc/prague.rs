@@ -120,7 +120,11 @@ impl CongestionControl for Prague {
             classic: false,
             is_module: config.cc_options.module,
             paced: Paced::default(),
-            fallback: config.cc_options.fallback.then(|| Box::new(Fallback::new(config.cc_options.module))),
+            fallback: if cfg!(target_family = "wasm") {
+                None
+            } else {
+                config.cc_options.fallback.then(|| Box::new(Fallback::new(config.cc_options.module)))
+            },
         }
     }
 
