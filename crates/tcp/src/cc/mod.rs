@@ -49,6 +49,8 @@ pub struct Ack {
     /// The smoothed RTT of the connection, by the first segment that each ACK covers. Zero before the first sample.
     #[cfg(feature = "complete")]
     pub srtt: Duration,
+    /// Bytes that the application has written and that were not sent, those included that wait for room in the socket.
+    pub unsent: u64,
     /// The first byte not acknowledged.
     pub una: SeqNumber,
     /// The first byte not sent.
@@ -374,6 +376,7 @@ impl Ack {
             rtt: None,
             #[cfg(feature = "complete")]
             srtt: Duration::ZERO,
+            unsent: u64::MAX,
             una: SeqNumber(1),
             nxt: SeqNumber(1000),
             is_cwnd_limited: true,

@@ -100,6 +100,7 @@ impl Sender {
             rtt: Some(rtt),
             #[cfg(feature = "complete")]
             srtt: self.rtt.srtt_in_eighths().unwrap_or_default(),
+            unsent: self.unsent_bytes(),
             una: ack,
             nxt: self.board.nxt(),
             is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),
@@ -182,6 +183,7 @@ impl Sender {
             rtt,
             #[cfg(feature = "complete")]
             srtt: self.rtt.srtt_in_eighths().unwrap_or_default(),
+            unsent: self.unsent_bytes(),
             una: self.board.una(),
             nxt: self.board.nxt(),
             is_cwnd_limited: self.usage.limits_growth(&self.window, prior_in_flight),

@@ -2,8 +2,8 @@
 //!
 //! - A short RTT counts as 25 ms from the 4th round trip after slow start on.
 //! - Alpha begins at 0. The first mark halves the window.
-//! - The window grows while the application has data, whatever is in flight. Here half a window in flight stands for
-//!   such data.
+//! - The window grows while the application has data, whatever is in flight: a rate may leave one segment of a window of
+//!   four in flight.
 //! - Pacing is by what is in flight, and at least by the whole window, in packets of at least one segment.
 //! - The RTT is the connection's smoothed one, which takes the first segment that an ACK covers.
 //! - A rate takes the place of a window of at most four packets of 1500 bytes. The window follows from the rate and the
@@ -105,7 +105,7 @@ impl Prague {
 
     fn grow_as_module(&mut self, ack: &Ack, window: &mut Window) {
         let mut unmarked = ack.counted.saturating_sub(ack.marked);
-        if unmarked == 0 || self.repairs || 2 * ack.prior_in_flight < window.cwnd {
+        if unmarked == 0 || self.repairs || ack.unsent < self.mss.into() {
             return;
         }
         if window.in_slow_start() {
@@ -158,7 +158,7 @@ mod tests {
     }
 
     fn busy(ms: u64, round: u32, segments: u32, marked: u32) -> Ack {
-        Ack { rtt: None, prior_in_flight: 100, in_flight: 1, ..ack(ms, round, segments, marked, 10) }
+        Ack { rtt: None, in_flight: 1, ..ack(ms, round, segments, marked, 10) }
     }
 
     /// A window of 40 segments of 1500 bytes per 10 ms is 48 Mbit/s. It grows by 1/40 · (10 / 25)² with an ACK.
@@ -169,6 +169,17 @@ mod tests {
         assert!((exact(&p) - 40.004).abs() < 1e-5, "{}", exact(&p));
         assert_eq!((w.cwnd, w.packet, w.pacing_rate.map(Rate::as_bps)), (41, 1, Some(49_200_000)));
         assert!(!p.paced.rules);
+    }
+
+    /// One segment of a window of four is in flight: a rate sends no more. The window grows all the same, unless the
+    /// application has written nothing more.
+    #[test]
+    fn a_window_grows_while_there_are_data_whatever_is_in_flight() {
+        for (unsent, grows) in [(u64::MAX, true), (1448, true), (1447, false)] {
+            let (mut p, mut w) = with(4);
+            p.on_ack(&Ack { unsent, prior_in_flight: 1, ..busy(100, 0, 1, 0) }, &mut w);
+            assert_eq!(exact(&p) > 4.0, grows, "{unsent}");
+        }
     }
 
     /// Two segments per 10 ms are 300 kB/s, which grow by 1500 bytes per 25 ms of a second of 2^20 µs, divided by the 5
