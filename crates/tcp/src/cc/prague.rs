@@ -23,6 +23,7 @@ mod module;
 use super::line::{self, NO_VIRTUAL_RTT};
 use super::{Ack, Cause, CcWord, Congestion, CongestionControl};
 use crate::{Config, CongestionState, EcnMode, EcnUse, SeqNumber, Window};
+#[cfg(not(target_family = "wasm"))]
 use alloc::boxed::Box;
 use fallback::Fallback;
 use goodqueue_units::{Duration, Instant, Rate};
@@ -79,7 +80,8 @@ pub(crate) struct Prague {
     /// The law is that of Linux's module 0.7.
     is_module: bool,
     paced: Paced,
-    /// What the word `fallback` asks for.
+    /// What the word `fallback` asks for. The page does not have it, so that it is smaller.
+    #[cfg(not(target_family = "wasm"))]
     fallback: Option<Box<Fallback>>,
 }
 
@@ -120,11 +122,8 @@ impl CongestionControl for Prague {
             classic: false,
             is_module: config.cc_options.module,
             paced: Paced::default(),
-            fallback: if cfg!(target_family = "wasm") {
-                None
-            } else {
-                config.cc_options.fallback.then(|| Box::new(Fallback::new(config.cc_options.module)))
-            },
+            #[cfg(not(target_family = "wasm"))]
+            fallback: config.cc_options.fallback.then(|| Box::new(Fallback::new(config.cc_options.module))),
         }
     }
 
@@ -231,6 +230,7 @@ impl CongestionControl for Prague {
     fn probe(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("alpha", self.alpha() as f64 / ONE as f64);
         show("rtt_virt_ms", self.virtual_rtt().as_millis_f64());
+        #[cfg(not(target_family = "wasm"))]
         if let Some(fallback) = &self.fallback {
             show("classic_ecn", fallback.classic());
         }
@@ -243,10 +243,16 @@ impl Prague {
         cfg!(feature = "complete") && self.is_module
     }
 
-    /// Returns the fallback that was asked for. On the page nothing of it is compiled.
+    /// Returns the fallback that was asked for.
+    #[cfg(not(target_family = "wasm"))]
     #[inline]
     fn fallback(&mut self) -> Option<&mut Fallback> {
-        if cfg!(target_family = "wasm") { None } else { self.fallback.as_deref_mut() }
+        self.fallback.as_deref_mut()
+    }
+
+    #[cfg(target_family = "wasm")]
+    fn fallback(&mut self) -> Option<&mut Fallback> {
+        None
     }
 
     /// Sets the pacing rate and the packet size: one window per round trip, in packets short in time (Linux's
