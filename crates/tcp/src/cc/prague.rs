@@ -17,6 +17,7 @@
 //!
 //! `module` has what Linux's module of 2023 does otherwise, `fallback` the fallback at a bottleneck with classic ECN.
 
+#[cfg_attr(target_family = "wasm", expect(dead_code, reason = "the page only names the type"))]
 mod fallback;
 mod module;
 
