@@ -129,14 +129,14 @@ impl Bounds {
         if self.bw_shortterm == Bandwidth::INFINITE { self.max_bw() } else { self.bw_shortterm }
     }
 
-    /// Version 2: sets the short-term bound of the flight at a timeout, if there is none, outside of probes.
+    /// Sets the short-term bound of the flight at a timeout, if there is none, outside of probes (version 2).
     pub(super) fn begin_shortterm(&mut self, prior_cwnd: u32, state: State) {
         if !state.is_accelerating() && self.inflight_shortterm == INFINITE {
             self.inflight_shortterm = prior_cwnd;
         }
     }
 
-    /// Version 2: cruises with no more than the long-term bound.
+    /// Lowers the short-term bound of the flight to the long-term one, to cruise (version 2).
     pub(super) fn cruise(&mut self) {
         if self.inflight_shortterm != INFINITE {
             self.inflight_shortterm = self.inflight_shortterm.min(self.inflight_longterm);

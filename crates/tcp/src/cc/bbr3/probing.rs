@@ -230,7 +230,7 @@ impl<const VERSION: u8> BoundedBbr<VERSION> {
         }
     }
 
-    /// Version 2: lowers the long-term bound of the bandwidth, if all samples of a probe had too many marks.
+    /// Lowers the long-term bound of the bandwidth, if all samples of a probe had too many marks (version 2).
     pub(super) fn lower_bw_longterm(&mut self) {
         if self.ecn.is_eligible() && !self.is_probe_fine {
             let before =

@@ -2,8 +2,8 @@
 //!
 //! - A short RTT counts as 25 ms from the 4th round trip after slow start on.
 //! - Alpha begins at 0. The first mark halves the window.
-//! - The window grows while the application has data, whatever is in flight: a rate may leave one segment of a window of
-//!   four in flight.
+//! - The window grows while the application has data, whatever is in flight: a rate may leave one segment of a window
+//!   of four in flight.
 //! - Pacing is by what is in flight, and at least by the whole window, in packets of at least one segment.
 //! - The RTT is the connection's smoothed one, which takes the first segment that an ACK covers.
 //! - A rate takes the place of a window of at most four packets of 1500 bytes. The window follows from the rate and the
