@@ -26,7 +26,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(scenario) => {
             let mut simulation = Simulation::new(Scenario::from_json(scenario)?)?;
             simulation.run();
-            println!("{}", simulation.record().queues.down.packets.forwarded);
+            let record = serde_json::to_value(simulation.record())?;
+            println!("{}", record["queues"]["down"]["packets"]["forwarded"]);
             Ok(())
         }
     }

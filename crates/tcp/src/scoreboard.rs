@@ -21,8 +21,7 @@ use record::{
 };
 pub(crate) use record::{Chunk, Delivery, Resend};
 
-/// Room for the segments of a request.
-const FIRST_CAPACITY: usize = 4;
+const FIRST_CAPACITY: usize = 16;
 
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`
