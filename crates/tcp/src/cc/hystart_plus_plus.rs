@@ -76,7 +76,7 @@ impl HyStartPlusPlus {
         if let Some((_, rounds)) = &mut self.css {
             *rounds += 1;
             if *rounds > CSS_ROUNDS {
-                window.ssthresh = window.cwnd;
+                window.ssthresh = window.cwnd.max(2); // RFC 5681, (4): a timeout may have left one segment
                 self.over = true;
             }
         }
@@ -102,6 +102,16 @@ mod tests {
     use super::*;
     use crate::Config;
     use goodqueue_units::Instant;
+
+    /// A timeout that turns out to be needless leaves the first slow start under way, with one segment.
+    #[test]
+    fn the_threshold_is_two_segments_at_least() {
+        let mut h =
+            HyStartPlusPlus { css: Some((Duration::from_millis(50), CSS_ROUNDS)), ..HyStartPlusPlus::new() };
+        let mut window = Window { cwnd: 1, ..Window::new(&Config::default()) };
+        h.begin_round(&Ack::of(Instant::ZERO, 1), &mut window);
+        assert_eq!((window.ssthresh, h.over), (2, true));
+    }
 
     /// Plays rounds of `acks` ACKs of two segments, each round with one RTT. Returns the window after each round.
     fn run(h: &mut HyStartPlusPlus, window: &mut Window, rounds: &[(u32, u64)]) -> std::vec::Vec<u32> {
