@@ -26,8 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some(scenario) => {
             let mut simulation = Simulation::new(Scenario::from_json(scenario)?)?;
             simulation.run();
-            let record = serde_json::to_value(simulation.record())?;
-            println!("{}", record["queues"]["down"]["packets"]["forwarded"]);
+            println!("{}", simulation.record().queues.down.packets.forwarded);
             Ok(())
         }
     }

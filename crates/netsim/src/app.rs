@@ -10,6 +10,7 @@ use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_hosts::traffic::application::{Application, Host, LossyWindows, Message, SocketId};
 use goodqueue_hosts::traffic::result;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
+use goodqueue_units::processor::{LINE, prefetch_bytes};
 use goodqueue_units::{Instant, Stream as Random};
 use std::collections::VecDeque;
 
@@ -25,7 +26,8 @@ pub(crate) struct App {
 
 /// The state that an application's host keeps for the application.
 struct Desk {
-    config: Config,
+    /// In a box, because packets do not need it.
+    config: Box<Config>,
     flow: FlowId,
     /// The end that sends the flow's data, and the end that receives the data.
     sender: Side,
@@ -146,7 +148,7 @@ impl App {
         hashes: Random,
     ) -> Self {
         let desk = Desk {
-            config,
+            config: Box::new(config),
             flow,
             sender: direction.sender(),
             receiver: direction.receiver(),
@@ -159,6 +161,12 @@ impl App {
             past: Totals::default(),
         };
         Self { program, desk, started: false, stopped: false, rtt: FlowDelays::new() }
+    }
+
+    /// Prefetches the beginning of the program, which has what each packet asks for.
+    #[inline]
+    pub(crate) fn prefetch_program(&self) {
+        prefetch_bytes(&*self.program, 0..3 * LINE);
     }
 
     /// Returns the application alone.
@@ -259,14 +267,12 @@ impl App {
 
     /// Releases `socket` if both of its ends are closed. Returns whether it was released.
     pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
-        let Socket { ends, place, .. } = &sockets[socket];
+        let Some(Socket { ends, place, .. }) = sockets.get(socket) else { return false };
         if !ends.iter().all(Connection::is_closed) {
             return false;
         }
         let (totals, place) = (Totals::of_sender(&ends[self.desk.sender]), *place);
-        if !sockets.release(socket) {
-            return false;
-        }
+        sockets.release(socket);
         self.desk.past += totals;
         self.desk.free.push(socket);
         self.desk.open.swap_remove(place as usize);

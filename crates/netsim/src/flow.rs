@@ -87,7 +87,6 @@ impl Flow {
                     with_buffers(config, &scenario.linux, buffer)
                 };
                 let id = FlowId::at(flows.len());
-                sockets.bulk.push(Bulk::idle());
                 flows.push(Self::new(id, traffic, nth, (name, &first), config, streams, sockets));
                 *number += 1;
             }
@@ -130,7 +129,7 @@ impl Flow {
                 let config = Config { unsent_limit: UNSENT, ..config() };
                 let cc = config.cc_line();
                 let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
-                sockets.bulk[id] = Bulk::new(ends, direction, opens < start);
+                sockets.push_bulk(id, Bulk::new(ends, direction, opens < start));
                 Source::Bulk(cc)
             }
             Make::App(program) => {

@@ -92,6 +92,20 @@ impl Discipline {
         if let Self::Registry(qdisc) = self { qdisc.limits(now) } else { None }
     }
 
+    /// Does what [`AnyQdisc::foresee`] does.
+    #[inline]
+    pub(crate) fn foresee<O: Owner<Packet>>(&self, packet: &Packet, owner: &O) -> Option<u32> {
+        if let Self::Registry(qdisc) = self { qdisc.foresee(packet, owner) } else { None }
+    }
+
+    /// Does what [`AnyQdisc::approach`] does.
+    #[inline]
+    pub(crate) fn approach(&self, class: u32, packet: &Packet, step: usize) {
+        if let Self::Registry(qdisc) = self {
+            qdisc.approach(class, packet, step);
+        }
+    }
+
     /// Returns whether this is a tree of classes.
     pub(crate) fn is_tree(&self) -> bool {
         if let Self::Registry(qdisc) = self { qdisc.args().spec.name == "tc" } else { false }

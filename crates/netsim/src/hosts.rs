@@ -8,7 +8,7 @@ use crate::ids::{FlowId, Number};
 use crate::lists::{PerFlow, PerSide};
 use crate::packet::hosts_of;
 use goodqueue_hosts::direction::Direction;
-use goodqueue_units::Streams;
+use goodqueue_units::{Streams, processor::prefetch};
 use std::fmt::Display;
 use std::sync::Arc;
 
@@ -45,6 +45,11 @@ impl Hosts {
     /// Returns the same hosts, as links of the direction `direction` see them.
     pub(crate) fn on(&self, direction: Direction) -> Self {
         Self { direction, ..self.clone() }
+    }
+
+    /// Prefetches the hosts of `flow`.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        prefetch(&self.of_flow[flow]);
     }
 
     /// Returns the hashes of the source and the destination of packets of `flow`. The server is the source on the way

@@ -5,6 +5,7 @@ use crate::foreign::Discipline;
 use crate::freed::Freed;
 use crate::headers::FlowHeaders;
 use crate::hosts::Hosts;
+use crate::ids::FlowId;
 use crate::lists::PerFlow;
 use crate::observer::{SharedObserver, Watch};
 use crate::packet::Packet;
@@ -92,6 +93,24 @@ impl Fates {
     /// Returns whether the receiver will refuse the packet that the discipline has just returned.
     pub(crate) fn take_corrupted(&mut self) -> bool {
         std::mem::take(&mut self.is_corrupted)
+    }
+
+    /// Prefetches where the next packet of `flow` is counted, which [`prefetch`](Self::prefetch) has made known.
+    pub(crate) fn prefetch_room(&self, flow: FlowId) {
+        if let Some(shares) = self.watch.as_ref().and_then(|watch| watch.shares.as_ref()) {
+            shares.prefetch_room(flow);
+        }
+    }
+
+    /// Prefetches what a packet of `flow` is going to ask for.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        self.headers.prefetch(flow);
+        if let Some(hosts) = &self.hosts {
+            hosts.prefetch(flow);
+        }
+        if let Some(shares) = self.watch.as_ref().and_then(|watch| watch.shares.as_ref()) {
+            shares.prefetch(flow);
+        }
     }
 
     /// Returns what is counted of each subscriber, if the scenario has any.

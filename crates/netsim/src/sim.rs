@@ -311,6 +311,8 @@ impl Simulation {
         }
         if self.is_crowded() {
             self.look_ahead(direction, pipe);
+        } else if self.has_many_sockets() {
+            self.look_ahead_of_sockets(direction, pipe);
         }
         let end = direction.receiver();
         let link = &mut self.links[LinkId::bottleneck(direction)];

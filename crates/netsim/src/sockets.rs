@@ -1,10 +1,12 @@
 //! Every TCP connection of a run. Connections of bulk transfers exist from the beginning to the end. Applications
 //! open and close connections during the run: these stand in a slab. A flow uses its slots again, so that the order of
-//! its connections does not depend on other flows.
+//! its connections does not depend on other flows. A slot has only the place of its connection. The place is free once
+//! the connection has ended, and any flow may take it: web users have a few connections for a page and then none while
+//! they read it, so ten thousand homes share the places of those that load a page at a time.
 
 mod open;
 
-use crate::ids::FlowId;
+use crate::ids::{FlowId, Number as _};
 use crate::lists::{ByDirection, List, PerFlow, PerSide};
 use crate::scenario::Sysctls;
 use crate::tally::Totals;
@@ -54,6 +56,17 @@ impl Socket {
             (true, true) => Stage::Ending,
         };
         (std::mem::replace(&mut self.stages[end], stage), stage)
+    }
+
+    /// Prefetches what a segment for `end` is going to touch, as [`Bulk::prefetch`] does.
+    #[inline]
+    pub(crate) fn prefetch(&self, end: Side, sends: bool) {
+        let [.., all_of_receiver] = Connection::hot_bytes(false);
+        for bytes in Connection::hot_bytes(sends).into_iter().take(2).chain([all_of_receiver]) {
+            prefetch_bytes(&self.ends[end], bytes);
+        }
+        prefetch(&self.timers);
+        prefetch(&self.number);
     }
 
     /// Closes `end` for writing. A program's last write is segmented before TCP handles its close (RFC 9293, 3.10.4,
@@ -126,7 +139,7 @@ impl Bulk {
 #[derive(Default)]
 pub(crate) struct Sockets {
     /// The connections of bulk transfers. The index is the flow number, so that a packet's connection is found
-    /// without a second look-up. Other flows have a connection here that is never opened.
+    /// without a second look-up. Other flows before the last transfer have a connection here that is never opened.
     pub(crate) bulk: PerFlow<Bulk>,
     /// The small queues of the hosts at each flow's ends. Empty if no host has any.
     small_queues: PerFlow<PerSide<Option<SmallQueues>>>,
@@ -136,10 +149,17 @@ pub(crate) struct Sockets {
     pub(crate) sysctls: PerFlow<PerSide<Sysctls>>,
     /// The ends of each flow whose host's queue paces their packets. Empty if no host has a queue of its own.
     paced: PerFlow<PerSide<bool>>,
-    slots: List<SocketId, Socket>,
+    /// The place of each slot's connection, or [`NO_PLACE`].
+    slots: List<SocketId, u32>,
+    places: Vec<Socket>,
+    /// Places whose connections have ended, the last one last: it may still be in a cache.
+    vacant: Vec<u32>,
     open: Open,
     opened: u64,
 }
+
+/// Stands for the place of a connection that has ended.
+const NO_PLACE: u32 = u32::MAX;
 
 impl Sockets {
     /// Makes a new connection between two ends of `config`, in the slot `free` of the same flow if there is one. The
@@ -170,15 +190,31 @@ impl Sockets {
         let number = self.opened;
         self.opened += 1;
         let socket = Socket { ends, timers, stages, closing, flow, hash, number, place: 0 };
+        let place = match self.vacant.pop() {
+            Some(place) => {
+                self.places[place as usize] = socket;
+                place
+            }
+            None => {
+                self.places.push(socket);
+                self.places.len() as u32 - 1
+            }
+        };
         let id = match free {
             Some(id) => {
-                self[id] = socket;
+                self.slots[id] = place;
                 id
             }
-            None => self.slots.push(socket),
+            None => self.slots.push(place),
         };
         self.open.insert(flow, hash[Direction::Down], id);
         id
+    }
+
+    /// Adds the bulk transfer of `flow`, which comes after all flows of transfers that were added before.
+    pub(crate) fn push_bulk(&mut self, flow: FlowId, bulk: Bulk) {
+        let others = self.bulk.len()..flow.index();
+        self.bulk.extend(others.map(|_| Bulk::idle()).chain([bulk]));
     }
 
     /// Returns the open connection of `flow` whose packets in `direction` have the hash `hash`.
@@ -225,8 +261,8 @@ impl Sockets {
         paced: PerFlow<PerSide<bool>>,
         begun: impl Fn(FlowId) -> bool,
     ) {
-        for flow in paced.numbers().filter(|&flow| !begun(flow)) {
-            let ends = self.bulk[flow].ends.iter_mut().zip(paced[flow].iter());
+        for (flow, bulk) in paced.numbers().zip(self.bulk.iter_mut()).filter(|(flow, _)| !begun(*flow)) {
+            let ends = bulk.ends.iter_mut().zip(paced[flow].iter());
             ends.for_each(|(end, paces)| end.leave_pacing_to_queue(*paces));
         }
         self.paced = paced;
@@ -237,10 +273,22 @@ impl Sockets {
         (first..self.slots.len()).map(SocketId::at)
     }
 
-    /// Forgets an open connection, whose slot the flow may use again. Returns whether it was open.
-    pub(crate) fn release(&mut self, id: SocketId) -> bool {
+    /// Prefetches what finds the connection of a packet.
+    #[inline]
+    pub(crate) fn prefetch_entry(&self, flow: FlowId, direction: Direction, hash: u32) {
+        self.open.prefetch(flow, direction, hash);
+    }
+
+    /// Returns the connection in a slot, unless it has ended.
+    pub(crate) fn get(&self, id: SocketId) -> Option<&Socket> {
+        self.places.get(self.slots[id] as usize)
+    }
+
+    /// Forgets an open connection, whose slot the flow may use again.
+    pub(crate) fn release(&mut self, id: SocketId) {
         let &Socket { flow, hash, .. } = &self[id];
-        self.open.remove(flow, hash[Direction::Down], id)
+        self.open.remove(flow, hash[Direction::Down], id);
+        self.vacant.push(std::mem::replace(&mut self.slots[id], NO_PLACE));
     }
 
     /// Returns the number of slots for applications' connections.
@@ -261,14 +309,14 @@ impl std::ops::Index<SocketId> for Sockets {
     type Output = Socket;
     #[inline]
     fn index(&self, id: SocketId) -> &Socket {
-        &self.slots[id]
+        &self.places[self.slots[id] as usize]
     }
 }
 
 impl std::ops::IndexMut<SocketId> for Sockets {
     #[inline]
     fn index_mut(&mut self, id: SocketId) -> &mut Socket {
-        &mut self.slots[id]
+        &mut self.places[self.slots[id] as usize]
     }
 }
 

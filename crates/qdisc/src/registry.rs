@@ -14,6 +14,7 @@ use crate::{aqm, linux, sched};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
+use alloc::sync::Arc;
 use goodqueue_units::{Instant, Rate, parse};
 
 #[cfg_attr(feature = "complete", path = "registry/complete/enabled.rs")]
@@ -28,7 +29,8 @@ pub use complete::{Limits, parse_tree};
 /// A discipline with the parameters and the link that it was set up with.
 pub struct Live<Q> {
     qdisc: Q,
-    args: Args,
+    /// Shared by all leaves of a tree that are set up alike.
+    args: Arc<Args>,
     link: Link,
 }
 
@@ -88,6 +90,17 @@ macro_rules! qdiscs {
                 }
                 let mut args = args.clone();
                 args.resolve(link.rate)?;
+                Self::build_resolved(Arc::new(args), link)
+            }
+
+            /// Builds the discipline that `args` describe, which are [resolved](Args::resolve).
+            ///
+            /// # Errors
+            /// Fails if parameters contradict each other.
+            pub(crate) fn build_resolved(args: Arc<Args>, link: &Link) -> Result<Self, Error> {
+                if let Some(made) = complete::build(&args, link) {
+                    return made;
+                }
                 $(
                     $(#[$only])?
                     if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
@@ -145,7 +158,7 @@ macro_rules! qdiscs {
                 match self {
                     $($(#[$only])? Self::$variant(live) => {
                         live.qdisc.change(now, &args, &link, owner)?;
-                        (live.args, live.link) = (args, link);
+                        (live.args, live.link) = (Arc::new(args), link);
                     })+
                     $($(#[$outer_only])? Self::$outer(outer) => outer.reconfigure(now, args, link, owner)?,)+
                 }

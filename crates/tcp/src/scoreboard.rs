@@ -21,7 +21,8 @@ use record::{
 };
 pub(crate) use record::{Chunk, Delivery, Resend};
 
-const FIRST_CAPACITY: usize = 16;
+/// Room for the segments of a request.
+const FIRST_CAPACITY: usize = 4;
 
 #[derive(Clone, Debug)]
 #[repr(C)] // see `Connection`

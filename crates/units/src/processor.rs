@@ -10,6 +10,10 @@ use core::ops::Range;
 /// Bytes of a cache line.
 pub const LINE: usize = 64;
 
+/// Whether [`prefetch`] does anything on this processor. Where it does not, a look ahead would find what to prefetch
+/// for nothing.
+pub const PREFETCHES: bool = cfg!(target_arch = "x86_64");
+
 /// Prefetches `what` into the cache, for a read soon after.
 ///
 /// Gain: not measured for all places together. In case iv prefetching the queue that a packet is going to gains 1 to

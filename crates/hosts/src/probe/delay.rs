@@ -53,6 +53,12 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> Del
         self.histogram.prefetch(delay.as_nanos());
     }
 
+    /// Prefetches what the first delays need to be counted.
+    #[inline]
+    pub fn prefetch_room(&self) {
+        self.histogram.prefetch_room();
+    }
+
     /// Returns the number of delays counted.
     #[must_use]
     pub fn count(&self) -> u64 {

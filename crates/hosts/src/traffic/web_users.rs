@@ -23,7 +23,7 @@ use crate::keys::{Json, Key, Quantity, describe, refuse, share};
 use goodqueue_units::{Duration, Instant, Stream as Random, Streams, parse};
 use model::{Asked, Profile, Protocol, Visit};
 use serde_json::json;
-use state::{Channel, Exchange, Page, Plan, User};
+use state::{Answer, Channel, Exchange, Page, Plan, User};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::sync::Arc;
@@ -134,14 +134,20 @@ pub(crate) const KIND: Kind = Kind {
     )
 };
 
+/// Returns the timeouts at both ends of `socket`, if the host counts them.
+fn timeouts(socket: SocketId, host: &dyn Host) -> Option<u32> {
+    host.timeouts(socket).map(|timeouts| u32::try_from(timeouts).unwrap_or(u32::MAX))
+}
+
 /// Returns the stream from which user `number` draws.
 fn of_user(streams: Streams, number: u64) -> Random {
     streams.stream("user", number)
 }
 
 /// The users of one flow.
+// For the processor: what most packets need not is in boxes.
 struct WebUsers {
-    profile: Profile,
+    profile: Box<Profile>,
     /// The greatest number of connections per page.
     connections: usize,
     users: Vec<User>,
@@ -151,7 +157,7 @@ struct WebUsers {
     /// The connections in use.
     channels: BySocket<Channel>,
     opened: u64,
-    tally: Tally,
+    tally: Box<Tally>,
     is_over: bool,
 }
 
@@ -160,14 +166,14 @@ impl WebUsers {
         let streams = Streams::new(random.next_u64());
         let users = (0..users).map(|number| User { random: of_user(streams, number), page: None, has_come: false });
         Self {
-            profile,
+            profile: Box::new(profile),
             connections: connections as usize,
             users: users.collect(),
             plans: BinaryHeap::new(),
             planned: 0,
             channels: BySocket::new(),
             opened: 0,
-            tally: Tally::new(streams.stream("sample", 0)),
+            tally: Box::new(Tally::new(streams.stream("sample", 0))),
             is_over: false,
         }
     }
@@ -258,17 +264,15 @@ impl WebUsers {
         let Asked { request, response: bytes, server_delay: delay, gap } = self.profile.ask(is_document, random);
         channel.asked += request;
         channel.wanted += bytes;
-        let timeouts = host.timeouts(socket);
+        let timeouts = timeouts(socket, host);
         channel.exchanges.push_back(Exchange {
             begun: host.now(),
             counts: true,
             asked: channel.asked,
             wanted: channel.wanted,
             bytes,
-            delay,
             gap,
-            ready: None,
-            is_answered: false,
+            answer: Answer::After(delay),
             timeouts,
         });
         self.tally.response_begins();
@@ -279,11 +283,12 @@ impl WebUsers {
     fn hear(&mut self, socket: SocketId, host: &mut dyn Host) {
         let delivered = host.delivered(socket, host.sender());
         let Some(channel) = self.channel(socket) else { return };
-        for exchange in channel.exchanges.iter_mut().filter(|exchange| exchange.ready.is_none()) {
+        for exchange in &mut channel.exchanges {
+            let Answer::After(delay) = exchange.answer else { continue };
             if delivered < exchange.asked {
                 break;
             }
-            exchange.ready = Some(host.now() + exchange.delay);
+            exchange.answer = Answer::From(host.now() + delay);
         }
         self.answer(socket, host);
     }
@@ -292,16 +297,18 @@ impl WebUsers {
         let Some(channel) = self.channel(socket) else { return };
         let serial = channel.serial;
         let mut later = None;
-        for exchange in channel.exchanges.iter_mut().filter(|exchange| !exchange.is_answered) {
-            match exchange.ready {
-                Some(ready) if ready <= host.now() => {
-                    exchange.is_answered = true;
+        for exchange in &mut channel.exchanges {
+            match exchange.answer {
+                Answer::Given => {}
+                Answer::From(time) if time <= host.now() => {
+                    exchange.answer = Answer::Given;
                     host.write(socket, host.sender(), exchange.bytes);
                 }
-                ready => {
-                    later = ready;
+                Answer::From(time) => {
+                    later = Some(time);
                     break;
                 }
+                Answer::After(_) => break,
             }
         }
         if let Some(time) = later {
@@ -322,7 +329,7 @@ impl WebUsers {
             && channel.exchanges.front().is_some_and(|exchange| delivered >= exchange.wanted)
             && let Some(exchange) = channel.exchanges.pop_front()
         {
-            let timeouts = host.timeouts(socket);
+            let timeouts = timeouts(socket, host);
             let lost_syn = channel.lost_syn.replace(false);
             let user = channel.user;
             let lossy = host.lossy_windows(socket, host.sender());

@@ -18,6 +18,9 @@ impl FlowHeaders {
         self.0.get(flow).copied().unwrap_or(0)
     }
 
+    /// Does nothing: only filters ask for headers.
+    pub(crate) fn prefetch(&self, _flow: FlowId) {}
+
     /// Returns the header that nothing asks for.
     pub(crate) fn ip_header(&self, _packet: &Packet, _direction: Direction) -> IpHeader {
         IpHeader::default()

@@ -6,6 +6,7 @@ use crate::packet::{EPHEMERAL, Packet};
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_qdisc::IpHeader;
 use goodqueue_qdisc::packet::Addresses;
+use goodqueue_units::processor::prefetch;
 use std::sync::Arc;
 
 /// What the headers of all packets of a flow have in common.
@@ -29,6 +30,13 @@ impl FlowHeaders {
     /// Returns the mark of the packets of `flow`.
     pub(crate) fn mark(&self, flow: FlowId) -> u32 {
         self.0.get(flow).map_or(0, |ends| ends.mark)
+    }
+
+    /// Prefetches what the headers of `flow` have in common.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        if let Some(ends) = self.0.get(flow) {
+            prefetch(ends);
+        }
     }
 
     /// Returns the header of `packet`, which goes in `direction`.

@@ -10,6 +10,7 @@ use crate::pipe::Pipes;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::{Packet as _, Qdisc, Visit};
 use goodqueue_units::Instant;
+use goodqueue_units::processor::{PREFETCHES, prefetch};
 
 /// A link without its discipline, the packets that it is going to take, and the time at which it stops.
 struct Stream<'a, 's> {
@@ -76,7 +77,55 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
     }
 }
 
+/// The first of these flows stay in a cache and need no prefetch.
+const CACHED: usize = 256;
+
+/// How many places behind the present packet another one is when the steps of its approach are taken.
+const APPROACH: [usize; 3] = [6, 4, 2];
+
+/// Looks ahead at the packets that are going to arrive at a tree of many classes: see
+/// [`AnyQdisc::foresee`](goodqueue_qdisc::AnyQdisc::foresee). A packet of another subscriber than the last ones
+/// otherwise waits for memory some dozens of times, each time for the address of the next.
+///
+/// Gain: see "Many subscribers" in `docs/results/benchmarks.md`.
+#[derive(Default)]
+struct Ahead {
+    /// The classes of the next packets, by their numbers.
+    classes: [Option<u32>; 8],
+}
+
+impl Ahead {
+    /// Looks ahead from the packet number `at` of those that hosts have `sent`.
+    #[inline(never)]
+    fn look(&mut self, at: usize, sent: &[Packet], link: &Link) {
+        let known = self.classes.len();
+        if let Some(packet) = sent.get(at + 24) {
+            prefetch(packet);
+        }
+        if let Some(packet) = sent.get(at + 12) {
+            link.ledger.fates.prefetch(packet.flow);
+        }
+        if let Some(packet) = sent.get(at + 5) {
+            link.ledger.fates.prefetch_room(packet.flow);
+        }
+        if let Some(packet) = sent.get(at + known) {
+            self.classes[at % known] = link.qdisc.foresee(packet, &link.ledger.fates);
+        }
+        for (step, places) in APPROACH.into_iter().enumerate() {
+            if let (Some(packet), Some(class)) = (sent.get(at + places), self.classes[(at + places) % known])
+            {
+                link.qdisc.approach(class, packet, step);
+            }
+        }
+    }
+}
+
 impl Link {
+    /// Returns whether this is a tree of so many classes that they do not stay in a cache.
+    fn has_many_classes(&self) -> bool {
+        PREFETCHES && self.ledger.fates.dropped.len() > CACHED && self.qdisc.is_tree()
+    }
+
     /// Takes the packets that hosts have `sent` before `until`, and does all else that happens at the link before then.
     pub(crate) fn run(&mut self, mut sent: &[Packet], until: Instant, is_crowded: bool, agenda: &mut Agenda) {
         if self.special.is_some() || self.ledger.fates.watch.is_some() {
@@ -106,7 +155,11 @@ impl Link {
 
     /// Does the same for a link that is more than a fixed rate, or that somebody watches.
     fn run_watched(&mut self, sent: &[Packet], until: Instant, agenda: &mut Agenda) {
-        for packet in sent {
+        let mut ahead = self.has_many_classes().then(Ahead::default);
+        for (at, packet) in sent.iter().enumerate() {
+            if let Some(ahead) = &mut ahead {
+                ahead.look(at, sent, self);
+            }
             self.act_before(packet.arrival + TICK, agenda);
             self.offer(packet.arrival, *packet, agenda);
         }

@@ -3,10 +3,12 @@
 
 use super::Simulation;
 use crate::component::Actor;
+use crate::flow::Source;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_qdisc::Qdisc;
-use goodqueue_units::{Duration, processor::prefetch};
+use goodqueue_units::Duration;
+use goodqueue_units::processor::{PREFETCHES, prefetch};
 
 /// The connections of this number of flows stay in a cache and need no prefetch.
 const CACHED: usize = 256;
@@ -33,7 +35,9 @@ impl Simulation {
             // it.
             let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
             prefetch(&self.flow_paths[flow]);
-            self.sockets.bulk[flow].prefetch(end, sends);
+            if let Some(bulk) = self.sockets.bulk.get(flow) {
+                bulk.prefetch(end, sends);
+            }
         }
         if let Some(packet) = pipes.behind(pipe, 1) {
             self.ask_for_answer(packet.flow, end);
@@ -53,8 +57,10 @@ impl Simulation {
         if let Some((flow, _)) = flow_behind(3) {
             prefetch(&self.flow_paths[flow]);
         }
-        if let Some((flow, timer)) = flow_behind(2) {
-            let (end, bulk) = (self.flow_paths[flow].end_of(timer), &self.sockets.bulk[flow]);
+        if let Some((flow, timer)) = flow_behind(2)
+            && let Some(bulk) = self.sockets.bulk.get(flow)
+        {
+            let end = self.flow_paths[flow].end_of(timer);
             match timer {
                 Timer::Sender => prefetch(&bulk.ends[end]), // a retransmission timeout touches all of a sender
                 Timer::Receiver => bulk.prefetch(end, false),
@@ -70,8 +76,73 @@ impl Simulation {
     #[inline(always)]
     fn ask_for_answer(&self, flow: FlowId, end: Side) {
         let direction = end.sends();
-        self.sockets.bulk[flow].ends[end].prefetch_oldest();
+        if let Some(bulk) = self.sockets.bulk.get(flow) {
+            bulk.ends[end].prefetch_oldest();
+        }
         self.links[LinkId::bottleneck(direction)].qdisc.prefetch(self.flow_paths[flow].hash[direction]);
+    }
+
+    /// Returns whether there are too many connections of applications to stay in a cache.
+    #[inline]
+    pub(super) fn has_many_sockets(&self) -> bool {
+        PREFETCHES && self.sockets.len() > CACHED
+    }
+
+    /// Does what [`look_ahead`](Self::look_ahead) does, for packets of applications. Each stage finds what the one
+    /// before it has prefetched: where the connection is, the connection and its application, and what these point to.
+    ///
+    /// Gain: see "Many subscribers" in `docs/results/benchmarks.md`.
+    #[inline(never)]
+    pub(super) fn look_ahead_of_sockets(&self, direction: Direction, pipe: PipeId) {
+        let pipes = &self.links[LinkId::bottleneck(direction)].pipes;
+        let behind = |places| pipes.behind(pipe, places).map(|packet| (packet, packet.flow, packet.hash));
+        pipes.prefetch(pipe, 16);
+        if let Some((_, flow, hash)) = behind(7) {
+            self.sockets.prefetch_entry(flow, direction, hash);
+            prefetch(&self.flow_paths[flow]);
+            prefetch(&self.flows[flow].source);
+        }
+        if let Some((packet, flow, hash)) = behind(4) {
+            if let Some(socket) = self.sockets.find(flow, direction, hash).and_then(|id| self.sockets.get(id))
+            {
+                let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
+                socket.prefetch(direction.receiver(), sends);
+            }
+            if let Source::App(app) = &self.flows[flow].source {
+                prefetch(&**app);
+            }
+        }
+        if let Some((_, flow, hash)) = behind(2) {
+            if let Some(socket) = self.sockets.find(flow, direction, hash).and_then(|id| self.sockets.get(id))
+            {
+                socket.ends[direction.receiver()].prefetch_oldest();
+            }
+            if let Source::App(app) = &self.flows[flow].source {
+                app.prefetch_program();
+            }
+        }
+    }
+
+    /// Does the same for the connections of applications whose timers are going to fire.
+    #[inline(never)]
+    pub(super) fn look_ahead_of_socket_timers(&self) {
+        let behind = |places| match self.components.actor(self.agenda.behind(places)?) {
+            Actor::Socket(id, end) => Some((self.sockets.get(id)?, end)),
+            _ => None,
+        };
+        if let Some((socket, end)) = behind(3) {
+            socket.prefetch(end, true);
+        }
+        if let Some((socket, _)) = behind(2) {
+            prefetch(&self.flow_paths[socket.flow]);
+            prefetch(&self.flows[socket.flow].source);
+        }
+        if let Some((socket, end)) = behind(1) {
+            socket.ends[end].prefetch_oldest();
+            if let Source::App(app) = &self.flows[socket.flow].source {
+                prefetch(&**app);
+            }
+        }
     }
 
     /// Prefetches the counter of the sample `rtt` of `flow`.

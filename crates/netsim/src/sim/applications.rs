@@ -31,6 +31,9 @@ impl Simulation {
 
     /// Handles the timer of end `end` of an application's connection.
     pub(super) fn socket_timer(&mut self, socket: SocketId, end: Side) {
+        if self.has_many_sockets() {
+            self.look_ahead_of_socket_timers();
+        }
         let flow = self.sockets[socket].flow;
         self.agenda.set(self.components.socket(socket, end), Instant::MAX);
         self.sockets[socket].timers[end] = Instant::MAX;

@@ -53,6 +53,9 @@ impl Simulation {
     /// Lets hosts hear the segments that come out of the first pipes before `until`, up to the first one that is not of
     /// a bulk transfer, and as long as nothing else happens at hosts. Returns their number.
     pub(super) fn hear_before(&mut self, until: Instant) -> u64 {
+        if self.sockets.bulk.len() == 0 {
+            return 0; // as at ten thousand homes: the search for the next segment would be in vain
+        }
         let is_crowded = self.is_crowded();
         let Self { links, flow_paths, sockets, agenda, components, shelf, .. } = self;
         let (bulk, components) = (&mut sockets.bulk, *components);
@@ -124,10 +127,14 @@ impl<T: Take> Hosts<'_, T> {
         if let Some((_, packet)) = behind.get(1) {
             let sends = packet.segment().is_some_and(|segment| segment.payload_len == 0);
             prefetch(&self.flow_paths[packet.flow]);
-            self.bulk[packet.flow].prefetch(end, sends);
+            if let Some(bulk) = self.bulk.get(packet.flow) {
+                bulk.prefetch(end, sends);
+            }
         }
-        if let Some((_, packet)) = behind.first() {
-            self.bulk[packet.flow].ends[end].prefetch_oldest();
+        if let Some((_, packet)) = behind.first()
+            && let Some(bulk) = self.bulk.get(packet.flow)
+        {
+            bulk.ends[end].prefetch_oldest();
         }
     }
 

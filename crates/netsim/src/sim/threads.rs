@@ -233,7 +233,9 @@ fn give_flows(mut others: Vec<Simulation>, whole: &mut Simulation, flows: &Shard
         }
         swap(&mut whole.flows[flow], &mut own.flows[flow]);
         swap(&mut whole.flow_paths[flow], &mut own.flow_paths[flow]);
-        swap(&mut whole.sockets.bulk[flow], &mut own.sockets.bulk[flow]);
+        if whole.sockets.bulk.get(flow).is_some() {
+            swap(&mut whole.sockets.bulk[flow], &mut own.sockets.bulk[flow]);
+        }
         if whole.flow_series.get(flow).is_some() {
             swap(&mut whole.flow_series[flow], &mut own.flow_series[flow]);
         }

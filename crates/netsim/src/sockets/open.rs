@@ -7,6 +7,7 @@ use crate::ids::FlowId;
 use crate::packet::both_directions;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::traffic::application::SocketId;
+use goodqueue_units::processor::prefetch;
 
 /// A connection, by its flow and by the hash of its packets in the direction down.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,6 +59,12 @@ impl Open {
     #[inline]
     pub(super) fn find(&self, flow: FlowId, direction: Direction, hash: u32) -> Option<SocketId> {
         self.places[self.place(key(flow, direction, hash))].socket
+    }
+
+    /// Prefetches the place of a connection.
+    #[inline]
+    pub(super) fn prefetch(&self, flow: FlowId, direction: Direction, hash: u32) {
+        prefetch(&self.places[self.home(key(flow, direction, hash))]);
     }
 
     /// Adds a connection. Its packets in the direction down have the hash `down`, which no other one of its flow has.

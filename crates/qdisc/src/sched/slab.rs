@@ -10,6 +10,9 @@ use goodqueue_units::processor::{prefetch, select};
 /// No packet or no flow: the end of a chain.
 pub(crate) const NIL: u32 = u32::MAX;
 
+/// An empty slab keeps at most this number of places: 3 kB of the simulator's packets.
+const KEPT: usize = 32;
+
 /// A first-in-first-out chain of packets in a [`Slab`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chain {
@@ -100,10 +103,27 @@ impl<P> Slab<P> {
         node.packet.take()
     }
 
+    /// Gives the memory of many places back. No packet is in the slab. Ten thousand subscribers have bursts in turn,
+    /// and need not have the memory for all of them at once.
+    #[inline]
+    pub(crate) fn empty(&mut self) {
+        if self.nodes.len() > KEPT {
+            *self = Self::default();
+        }
+    }
+
     /// Prefetches the oldest packet of `chain` into the processor's cache.
     #[inline]
     pub(crate) fn prefetch(&self, chain: Chain) {
         if let Some(node) = self.nodes.get(chain.head as usize) {
+            prefetch(node);
+        }
+    }
+
+    /// Prefetches the place of the next packet that comes.
+    #[cfg(feature = "complete")]
+    pub(crate) fn prefetch_free(&self) {
+        if let Some(node) = self.free.last().and_then(|place| self.nodes.get(*place as usize)) {
             prefetch(node);
         }
     }

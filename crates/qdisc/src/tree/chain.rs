@@ -133,8 +133,10 @@ struct Table {
     mask: Words,
     /// The words of which the mask has any bits.
     words: Vec<u8>,
-    /// The value, the place of the filter in the chain, and what it says.
-    rules: Vec<(Words, u32, Target)>,
+    /// What these words are, rule by rule.
+    values: Vec<u32>,
+    /// The place of each rule's filter in the chain, and what it says.
+    targets: Vec<(u32, Target)>,
     /// The hash of a rule and one more than its number, at the place of the hash or behind it. Number 0: free. At most
     /// half of these places are taken.
     places: Vec<(u32, u32)>,
@@ -143,7 +145,7 @@ struct Table {
 impl Table {
     fn new(mask: Words) -> Self {
         let words = (0..WORDS as u8).filter(|word| mask[usize::from(*word)] != 0).collect();
-        Self { mask, words, rules: Vec::new(), places: alloc::vec![(0, 0); 4] }
+        Self { mask, words, values: Vec::new(), targets: Vec::new(), places: alloc::vec![(0, 0); 4] }
     }
 
     /// Returns the hash of what the mask leaves of `words`.
@@ -159,6 +161,14 @@ impl Table {
         hash as u32
     }
 
+    /// Returns whether `words` match a rule.
+    #[inline]
+    fn matches(&self, rule: usize, words: &Words) -> bool {
+        let values = &self.values[rule * self.words.len()..];
+        let mut used = self.words.iter().map(|word| usize::from(*word)).zip(values);
+        used.all(|(word, value)| *value == words[word] & self.mask[word])
+    }
+
     /// Returns the entry of `places` with the rule that `words` match, or the free one in which it would be.
     #[inline]
     fn place(&self, hash: u32, words: &Words) -> usize {
@@ -166,11 +176,7 @@ impl Table {
         let mut at = hash as usize & last;
         loop {
             let (other, number) = self.places[at];
-            let matches = |value: &Words| {
-                let mut used = self.words.iter().map(|word| usize::from(*word));
-                used.all(|word| value[word] == words[word] & self.mask[word])
-            };
-            if number == 0 || other == hash && matches(&self.rules[number as usize - 1].0) {
+            if number == 0 || other == hash && self.matches(number as usize - 1, words) {
                 return at;
             }
             at = (at + 1) & last;
@@ -184,13 +190,18 @@ impl Table {
         if self.places[at].1 != 0 {
             return;
         }
-        self.rules.push((value, place, target));
-        self.places[at] = (hash, self.rules.len() as u32);
-        if 2 * self.rules.len() > self.places.len() {
+        self.values.extend(self.words.iter().map(|word| value[usize::from(*word)]));
+        self.targets.push((place, target));
+        self.places[at] = (hash, self.targets.len() as u32);
+        if 2 * self.targets.len() > self.places.len() {
             let more = alloc::vec![(0, 0); 2 * self.places.len()];
+            let last = more.len() - 1;
             for (hash, number) in core::mem::replace(&mut self.places, more) {
                 if number != 0 {
-                    let at = self.place(hash, &self.rules[number as usize - 1].0);
+                    let mut at = hash as usize & last;
+                    while self.places[at].1 != 0 {
+                        at = (at + 1) & last;
+                    }
                     self.places[at] = (hash, number);
                 }
             }
@@ -199,9 +210,9 @@ impl Table {
 
     /// Returns the rule that the packet matches.
     #[inline]
-    fn find(&self, words: &Words) -> Option<&(Words, u32, Target)> {
+    fn find(&self, words: &Words) -> Option<&(u32, Target)> {
         let (_, number) = self.places[self.place(self.hash(words), words)];
-        self.rules.get((number as usize).wrapping_sub(1))
+        self.targets.get((number as usize).wrapping_sub(1))
     }
 }
 
@@ -229,7 +240,7 @@ impl Chain {
     /// Returns the classid that the first matching filter says. `None`: no filter matches.
     pub(super) fn classid(&self, words: &Words) -> Option<Id> {
         let found = self.tables.iter().filter_map(|table| table.find(words));
-        let (.., target) = found.min_by_key(|(_, place, _)| *place)?;
+        let (_, target) = found.min_by_key(|(place, _)| *place)?;
         Some(match target {
             Target::Class(id) => *id,
             Target::Computed(map) => map.class(words),

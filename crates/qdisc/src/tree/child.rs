@@ -127,15 +127,40 @@ impl<P: Packet> Child<P> {
         }
     }
 
+    /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
+    pub(super) fn foresee(&self, words: &Words) -> Option<u32> {
+        if let Node::Htb(htb) = &self.node { htb.foresee(words) } else { None }
+    }
+
+    /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does, for a class or for a leaf.
+    pub(super) fn approach(&self, class: u32, packet: &P, step: usize) {
+        match &self.node {
+            Node::Htb(htb) => htb.approach(class, packet, step),
+            Node::Leaf(leaf) => leaf.approach(packet, step),
+            Node::Hfsc(_) | Node::Drr(_) | Node::Bands(_) => {}
+        }
+    }
+
+    /// Prefetches what the next packet out is going to touch, if this is a leaf. Each `step` finds what the one before
+    /// it has prefetched.
+    pub(super) fn approach_next(&self, step: usize) {
+        if let Node::Leaf(leaf) = &self.node {
+            leaf.approach_next(step);
+        }
+    }
+
     /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
     /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
     pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
         if self.kept.is_some() {
             return (self.kept.take(), false);
         }
+        if let Node::Leaf(leaf) = &mut self.node {
+            return leaf.take(now, owner);
+        }
         let before = self.backlog().packets;
         let packet = match &mut self.node {
-            Node::Leaf(leaf) => return leaf.take(now, owner),
+            Node::Leaf(_) => None,
             Node::Htb(own) => own.dequeue(now, owner),
             Node::Hfsc(own) => own.dequeue(now, owner),
             Node::Drr(own) => own.dequeue(now, owner),

@@ -11,7 +11,7 @@ use crate::qdisc::Backlog;
 use crate::signal::Owner;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use goodqueue_units::Instant;
+use goodqueue_units::{Instant, processor::prefetch};
 
 /// The children of one scheduler, by number.
 pub(super) struct Children<P> {
@@ -68,6 +68,11 @@ impl<P: Packet> Children<P> {
         let before = self.packets(at);
         self.with(at, (), |child| child.change(now, path, work, owner));
         before > 0 && self.packets(at) == 0
+    }
+
+    /// Prefetches what stands here of a child.
+    pub(super) fn prefetch(&self, at: u32) {
+        prefetch(&self.all[at as usize]);
     }
 
     /// Returns the child of the class number `at`, which must be a leaf.

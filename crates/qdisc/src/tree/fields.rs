@@ -44,12 +44,13 @@ pub(super) fn of<P: Packet, O: Owner<P>>(packet: &P, owner: &O) -> Words {
     };
     let [w1, w2, w3, w4, w5, w6, w7, w8, w9, w10] = rest;
     // Data offset and flags of a simulated packet, whose owner knows no bytes behind the ports (RFC 9293, 3.1).
-    let w8 = match packet.tcp() {
+    let tcp = packet.tcp();
+    let w8 = match &tcp {
         Some(header) if w8 == 0 && ethernet == IP => header.offset() << 28 | u32::from(header.flags) << 16,
         _ => w8,
     };
     let protocols = u32::from(ethernet) << 16 | u32::from(header.protocol) << 8;
-    let flags = packet.tcp().map_or(0, |header| u32::from(header.flags));
+    let flags = tcp.map_or(0, |header| u32::from(header.flags));
     [
         first,
         w1,

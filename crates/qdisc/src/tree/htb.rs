@@ -31,6 +31,7 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use class::{Class, Held, MINUTE, Mode, SECOND, Turns};
+use goodqueue_units::processor::{PREFETCHES, prefetch};
 use goodqueue_units::{Duration, Instant};
 use waiting::{Due, Waiting};
 
@@ -44,6 +45,9 @@ pub struct Limits {
     pub classes: Vec<(Id, Duration)>,
 }
 
+/// So many classes stay in a cache and need no prefetch.
+const CACHED: usize = 256;
+
 /// Stands for the place of a class that is not there.
 const NONE: u32 = u32::MAX;
 
@@ -52,6 +56,8 @@ pub(super) struct Htb<P> {
     handle: Id,
     /// In the order of their classids.
     classes: Vec<Class>,
+    /// The level of each class. For the processor: a look ahead must not wait for the class.
+    levels: Vec<u8>,
     /// The place of each class by its minor number, or [`NONE`].
     places: Vec<u32>,
     children: Children<P>,
@@ -96,6 +102,7 @@ impl<P: Packet> Htb<P> {
         }
         let mut htb = Self {
             handle,
+            levels: classes.iter().map(|class| class.level() as u8).collect(),
             waiting: Waiting::new(classes.len()),
             classes,
             places,
@@ -166,6 +173,54 @@ impl<P: Packet> Htb<P> {
             }
             Err(decision) => decision,
         }
+    }
+
+    /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
+    pub(super) fn foresee(&self, words: &Words) -> Option<u32> {
+        let at = self.find(self.chain.classid(words)?)?; // `classify` would wait for the class
+        self.prefetch_class(at);
+        Some(at)
+    }
+
+    /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does.
+    pub(super) fn approach(&self, class: u32, packet: &P, step: usize) {
+        if let Some(child) = self.children.get(class) {
+            child.approach(NONE, packet, step);
+        }
+    }
+
+    fn prefetch_class(&self, at: u32) {
+        prefetch(&self.classes[at as usize]);
+        self.children.prefetch(at);
+    }
+
+    /// Prefetches what the three leaves after the present one are going to touch, whose turns are next at this level
+    /// and priority. Each step finds what the one before it has prefetched, when the leaf was a turn further away.
+    fn look_ahead(&self, level: usize, priority: usize) {
+        if !PREFETCHES || self.classes.len() <= CACHED {
+            return;
+        }
+        let row = &self.rows[level][priority];
+        let Some(mut at) = row.next() else { return };
+        for step in [Some(1), Some(0), None] {
+            if let Some(leaf) = self.leaf_below(at, priority) {
+                match step {
+                    None => self.prefetch_class(leaf),
+                    Some(step) => _ = self.children.get(leaf).map(|child| child.approach_next(step)),
+                }
+            }
+            let Some(next) = row.members.next(at + 1).or_else(|| row.members.next(0)) else { return };
+            at = next;
+        }
+    }
+
+    /// Returns the leaf whose turn it is below a class, or the class itself if it is a leaf.
+    fn leaf_below(&self, at: u32, priority: usize) -> Option<u32> {
+        let mut at = at;
+        while self.levels[at as usize] > 0 {
+            at = self.classes[at as usize].feed.as_ref()?[priority].next()?;
+        }
+        Some(at)
     }
 
     pub(super) fn offer<O: Owner<P>>(
@@ -306,6 +361,7 @@ impl<P: Packet> Htb<P> {
             self.deactivate(at);
         }
         self.charge(at, level, packet.len());
+        self.look_ahead(level, priority);
         Some(packet)
     }
 

@@ -16,6 +16,8 @@ use goodqueue_units::Instant;
 /// What the leaves of one line share.
 pub(super) struct Pattern {
     args: Args,
+    /// The same, resolved for the link.
+    resolved: Arc<Args>,
     link: Link,
     is_work_conserving: bool,
     /// Whether the discipline shows the length of its head. It then has none while it is empty.
@@ -39,6 +41,7 @@ impl Pattern {
             shows_head: matches!(made.look(), Look::Shown(_)),
             reports_last: ["codel", "fq_codel"].contains(&args.spec.name),
             is_at_once: made.next_timer().is_some(),
+            resolved: Arc::new(made.args().clone()),
             args,
             link,
         })
@@ -100,7 +103,7 @@ impl<P: Packet> Leaf<P> {
 
     /// Builds the discipline. The pattern was built before, so this does not fail.
     fn build(pattern: &Pattern) -> Option<AnyQdisc<P>> {
-        AnyQdisc::build(&pattern.args, &pattern.link).ok()
+        AnyQdisc::build_resolved(pattern.resolved.clone(), &pattern.link).ok()
     }
 
     /// Offers `packet`, of which filters see `words`. A packet that `fq_codel`, `sfq` or `sfb` drops because no
@@ -131,6 +134,20 @@ impl<P: Packet> Leaf<P> {
         // `netem` reports a lost packet as taken, but the class above has not had it (`__NET_XMIT_BYPASS`).
         let waits = answer == Enqueued::Success && self.backlog().packets > 0;
         if waits { Offered::Queued } else { Offered::Refused(answer) }
+    }
+
+    /// Does what [`AnyQdisc::approach`] does.
+    pub(super) fn approach(&self, packet: &P, step: usize) {
+        if let Some(qdisc) = &self.made {
+            qdisc.approach_leaf(packet, step);
+        }
+    }
+
+    /// Does what [`Child::approach_next`](super::child::Child::approach_next) does.
+    pub(super) fn approach_next(&self, step: usize) {
+        if let Some(qdisc) = &self.made {
+            qdisc.approach_next(step);
+        }
     }
 
     /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is

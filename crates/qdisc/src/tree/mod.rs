@@ -91,6 +91,16 @@ impl<P: Packet> Tree<P> {
         self.root.decide(&fields::of(packet, owner), self.root_id)
     }
 
+    /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
+    pub(crate) fn foresee<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<u32> {
+        self.root.foresee(&fields::of(packet, owner))
+    }
+
+    /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does.
+    pub(crate) fn approach(&self, class: u32, packet: &P, step: usize) {
+        self.root.approach(class, packet, step);
+    }
+
     /// Returns how long the wire and the classes have held packets back up to `now`, if the root is `htb`.
     pub fn limits(&self, now: Instant) -> Option<Limits> {
         self.root.limits(now)

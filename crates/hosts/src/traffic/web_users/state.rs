@@ -65,13 +65,20 @@ pub(super) struct Exchange {
     pub(super) asked: u64,
     pub(super) wanted: u64,
     pub(super) bytes: u64,
-    pub(super) delay: Duration,
     pub(super) gap: Duration,
-    /// When the server can answer; none: the request has not arrived.
-    pub(super) ready: Option<Instant>,
-    pub(super) is_answered: bool,
+    pub(super) answer: Answer,
     /// Timeouts at both ends before this exchange, if the host counts them.
-    pub(super) timeouts: Option<u64>,
+    pub(super) timeouts: Option<u32>,
+}
+
+/// When the server answers a request.
+pub(super) enum Answer {
+    /// This time after the request has arrived.
+    After(Duration),
+    /// From this time on.
+    From(Instant),
+    /// It has answered.
+    Given,
 }
 
 impl Page {

@@ -3,7 +3,7 @@
 use crate::ids::{FlowId, Number};
 use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_qdisc::registry::Limits;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor::prefetch};
 use std::sync::Arc;
 
 const SECOND: u64 = 1_000_000_000;
@@ -67,6 +67,22 @@ impl Shares {
     fn of(&mut self, flow: FlowId) -> Option<&mut Share> {
         let place = self.of_flow.get(flow.index()).copied().unwrap_or(NOBODY);
         self.list.get_mut(place as usize)
+    }
+
+    /// Prefetches the counters of the subscriber of `flow`.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        let place = self.of_flow.get(flow.index()).copied().unwrap_or(NOBODY);
+        if let Some(share) = self.list.get(place as usize) {
+            prefetch(share);
+        }
+    }
+
+    /// Prefetches where the next delay of the subscriber of `flow` is counted.
+    pub(crate) fn prefetch_room(&self, flow: FlowId) {
+        let place = self.of_flow.get(flow.index()).copied().unwrap_or(NOBODY);
+        if let Some(share) = self.list.get(place as usize) {
+            share.delays.prefetch_room();
+        }
     }
 
     /// Counts a packet that arrives.

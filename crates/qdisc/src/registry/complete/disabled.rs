@@ -20,6 +20,16 @@ impl<P: Packet> AnyQdisc<P> {
     pub fn limits(&self, _now: Instant) -> Option<Limits> {
         None
     }
+
+    /// Returns `None`: no line is a tree.
+    #[inline]
+    pub fn foresee<O: Owner<P>>(&self, _packet: &P, _owner: &O) -> Option<u32> {
+        None
+    }
+
+    /// Does nothing: no line is a tree.
+    #[inline]
+    pub fn approach(&self, _class: u32, _packet: &P, _step: usize) {}
 }
 
 /// Refuses the commands of a tree of classes.

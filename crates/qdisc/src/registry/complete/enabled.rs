@@ -4,13 +4,19 @@ use super::{AnyQdisc, parse_alone};
 use crate::packet::Packet;
 use crate::param::stab::STAB;
 use crate::param::{Args, Error, Link, Reading};
+use crate::qdisc::Qdisc;
 use crate::sched::stab::Stab;
 use crate::signal::Owner;
 pub use crate::tree::Limits;
 use crate::tree::{Change, Decision, Plan, Tree, devices};
 use alloc::boxed::Box;
 use alloc::format;
+use alloc::sync::Arc;
+use goodqueue_units::processor::{LINE, prefetch_bytes};
 use goodqueue_units::{Instant, Release};
+
+/// A packet of a subscriber touches about so many bytes at the beginning of its discipline.
+const HOT: usize = 10 * LINE;
 
 /// The names of lines that this build leaves out.
 pub(super) const LEFT_OUT: &[&str] = &[];
@@ -109,7 +115,7 @@ impl<P: Packet> AnyQdisc<P> {
     ) -> Result<(), Error> {
         let Self::Tbf(live) = self else { return self.set_args(now, args, owner) };
         live.qdisc.renew(now, &args, &live.link, owner)?;
-        live.args = args;
+        live.args = Arc::new(args);
         Ok(())
     }
 
@@ -130,6 +136,42 @@ impl<P: Packet> AnyQdisc<P> {
     /// Returns the class to which a tree sorts `packet`. `None`: this is no tree.
     pub fn decide<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<Decision> {
         if let Self::Tree(tree) = self { Some(tree.decide(packet, owner)) } else { None }
+    }
+
+    /// Prefetches the class of `packet`, which is going to arrive after some others, if this is a tree with `htb` at
+    /// its root. Returns the place of the class, for [`AnyQdisc::approach`].
+    #[inline]
+    pub fn foresee<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<u32> {
+        if let Self::Tree(tree) = self { tree.foresee(packet, owner) } else { None }
+    }
+
+    /// Prefetches what `packet` is going to touch below its class. Each `step` from 0 on finds what the one before it
+    /// has prefetched.
+    #[inline]
+    pub fn approach(&self, class: u32, packet: &P, step: usize) {
+        if let Self::Tree(tree) = self {
+            tree.approach(class, packet, step);
+        }
+    }
+
+    /// Does the same for a discipline without classes.
+    pub(crate) fn approach_leaf(&self, packet: &P, step: usize) {
+        match (self, step) {
+            (Self::Cake(live), 1..) => live.qdisc.approach(packet, step - 1),
+            (Self::FqCodel(live), 1) => Qdisc::<P>::prefetch(&live.qdisc, packet.flow_hash()),
+            (_, 0) => self.approach_next(0),
+            _ => {}
+        }
+    }
+
+    /// Prefetches what the next packet out is going to touch. Each `step` finds what the one before it has prefetched.
+    pub(crate) fn approach_next(&self, step: usize) {
+        match (self, step) {
+            (Self::Cake(live), 0) => prefetch_bytes(&**live, 0..HOT),
+            (Self::FqCodel(live), 0) => prefetch_bytes(&**live, 0..HOT),
+            (Self::Cake(live), _) => live.qdisc.approach_next(),
+            _ => {}
+        }
     }
 
     /// Returns how long the wire and the classes of a tree have held packets back up to `now`, if it has `htb` at its

@@ -9,9 +9,8 @@
 //! overtake its own packets that still wait in the old queue. Linux reorders packets in this way, and so does this
 //! implementation.
 
-use super::sparse::Sparse;
+use super::sparse::{Entry, Sparse};
 use super::tin::{Flow, QUEUES, Set};
-use core::ops::{Index, IndexMut};
 
 /// Number of queues in a set.
 const WAYS: usize = 8;
@@ -93,42 +92,53 @@ struct Host {
     bulk: u32,
 }
 
-/// The hosts of a tin, by place. The entries of a set of [`WAYS`] share a cache line, and are made together.
+impl Entry for [Host; WAYS] {
+    fn at(_place: u16) -> Self {
+        Self::default()
+    }
+}
+
+/// The hosts of a tin, in sets of [`WAYS`] that share a cache line. A host is known by its number: the position of its
+/// set, and its place in the set. So a packet does not look its set up.
 #[derive(Clone, Debug)]
 struct Hosts(Sparse<[Host; WAYS]>);
 
 impl Hosts {
     fn new() -> Self {
-        Self(Sparse::new(|_| [Host::default(); WAYS]))
+        Self(Sparse::new())
     }
 
     #[inline]
-    fn get(&self, place: usize) -> Option<&Host> {
-        Some(&self.0.get(place / WAYS)?[place % WAYS])
+    fn get(&self, number: u16) -> Option<&Host> {
+        let number = usize::from(number);
+        Some(&self.0.at(number / WAYS)?[number % WAYS])
     }
 
-    fn get_mut(&mut self, place: usize) -> Option<&mut Host> {
-        Some(&mut self.0.get_mut(place / WAYS)?[place % WAYS])
+    fn get_mut(&mut self, number: u16) -> Option<&mut Host> {
+        let number = usize::from(number);
+        Some(&mut self.0.at_mut(number / WAYS)?[number % WAYS])
     }
-}
 
-impl Index<usize> for Hosts {
-    type Output = Host;
-    fn index(&self, place: usize) -> &Host {
-        &self.0[place / WAYS][place % WAYS]
-    }
-}
-
-impl IndexMut<usize> for Hosts {
-    fn index_mut(&mut self, place: usize) -> &mut Host {
-        &mut self.0[place / WAYS][place % WAYS]
+    /// Returns the number of a host: that of the entry with its tag, otherwise of one without bulk flows, otherwise of
+    /// the entry that the hash points at.
+    fn find(&mut self, hash: u32) -> u16 {
+        let (place, mut number) = (hash as usize % QUEUES, 0);
+        let at = self.0.position(place / WAYS);
+        if let Some(set) = self.0.at_mut(at) {
+            let mut ways = (0..WAYS).map(|step| (place + step) % WAYS);
+            let known = ways.clone().find(|way| set[*way].tag == hash);
+            let way = known.or_else(|| ways.find(|way| set[*way].bulk == 0)).unwrap_or(place % WAYS);
+            set[way].tag = hash;
+            number = (at * WAYS + way) as u16;
+        }
+        number
     }
 }
 
 /// The hosts of a tin, and how its flows find their queues.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets {
-    isolation: Isolation,
+    pub(super) isolation: Isolation,
     src: Hosts,
     dst: Hosts,
     /// Number of times that a flow had to share a queue.
@@ -140,17 +150,6 @@ fn set_of(hash: u32) -> impl Iterator<Item = usize> + Clone {
     let place = hash as usize % QUEUES;
     let (set, way) = (place - place % WAYS, place % WAYS);
     (0..WAYS).map(move |step| set + (way + step) % WAYS)
-}
-
-/// Returns the entry of a host: the entry with its tag, otherwise one without bulk flows, otherwise the entry that
-/// the hash points at.
-fn host(hosts: &mut Hosts, hash: u32) -> u16 {
-    let places = set_of(hash);
-    let known = places.clone().find(|place| hosts[*place].tag == hash);
-    let place = known.or_else(|| places.clone().find(|place| hosts[*place].bulk == 0));
-    let place = place.unwrap_or(hash as usize % QUEUES);
-    hosts[place].tag = hash;
-    place as u16
 }
 
 impl Buckets {
@@ -213,16 +212,16 @@ impl Buckets {
     /// Notes the hosts of a flow.
     fn settle(&mut self, flow: &mut Flow, (src, dst): (u32, u32)) {
         if self.isolation.counts_src() {
-            flow.src = host(&mut self.src, src);
+            flow.src = self.src.find(src);
         }
         if self.isolation.counts_dst() {
-            flow.dst = host(&mut self.dst, dst);
+            flow.dst = self.dst.find(dst);
         }
     }
 
     /// Returns the entries of a flow's hosts, if the isolation counts hosts.
     fn hosts_of(&mut self, flow: &Flow) -> impl Iterator<Item = &mut Host> {
-        let (src, dst) = (self.src.get_mut(usize::from(flow.src)), self.dst.get_mut(usize::from(flow.dst)));
+        let (src, dst) = (self.src.get_mut(flow.src), self.dst.get_mut(flow.dst));
         src.into_iter().chain(dst)
     }
 
@@ -243,7 +242,7 @@ impl Buckets {
     /// Returns the number of bulk flows of the busier one of a flow's two hosts, at least 1.
     #[inline]
     pub(super) fn load(&self, flow: &Flow) -> u32 {
-        let bulk = |hosts: &Hosts, place: u16| hosts.get(usize::from(place)).map_or(0, |host| host.bulk);
+        let bulk = |hosts: &Hosts, place: u16| hosts.get(place).map_or(0, |host| host.bulk);
         bulk(&self.src, flow.src).max(bulk(&self.dst, flow.dst)).max(1)
     }
 }
@@ -261,14 +260,18 @@ mod tests {
     }
 
     fn queues() -> Sparse<Flow> {
-        let mut flows = Sparse::new(Flow::at);
+        let mut flows = Sparse::new();
         flows.open(QUEUES);
         flows
     }
 
-    fn hosts() -> Hosts {
+    /// Returns hosts of which the first set has tags from 1000 on, and bulk flows except where `free`.
+    fn hosts(free: Option<usize>) -> Hosts {
         let mut hosts = Hosts::new();
         hosts.0.open(QUEUES / WAYS);
+        for (way, host) in hosts.0[0].iter_mut().enumerate() {
+            *host = Host { tag: 1000 + way as u32, bulk: u32::from(Some(way) != free) };
+        }
         hosts
     }
 
@@ -343,22 +346,18 @@ mod tests {
     /// both would be counted together.
     #[test]
     fn a_host_gets_an_entry_that_is_free() {
-        let mut hosts = hosts();
-        for place in set_of(5) {
-            (hosts[place].tag, hosts[place].bulk) = (1000 + place as u32, u32::from(place != 2) as _);
-        }
+        let mut hosts = hosts(Some(2));
         let hash = (3 * QUEUES + 5) as u32;
-        assert_eq!((host(&mut hosts, hash), hosts[2].tag, hosts[5].tag), (2, hash, 1005));
+        let number = hosts.find(hash);
+        assert_eq!((number as usize % WAYS, hosts.0[0][2].tag, hosts.0[0][5].tag), (2, hash, 1005));
+        assert_eq!(hosts.get(number).map(|host| host.tag), Some(hash));
     }
 
     /// If all eight hosts of a set have bulk flows, the new host must take the entry that its hash points at.
     #[test]
     fn a_host_whose_set_is_full_takes_the_entry_that_its_hash_points_at() {
-        let mut hosts = hosts();
-        for place in set_of(5) {
-            (hosts[place].tag, hosts[place].bulk) = (1000 + place as u32, 1);
-        }
+        let mut hosts = hosts(None);
         let hash = (3 * QUEUES + 5) as u32;
-        assert_eq!((host(&mut hosts, hash), hosts[5].tag), (5, hash));
+        assert_eq!((hosts.find(hash) as usize % WAYS, hosts.0[0][5].tag), (5, hash));
     }
 }

@@ -6,7 +6,7 @@
 //! that a rebuild starts from the present layout. An entry that shrank sinks by one level at a time, so the victim is
 //! nearly, but not always, the longest queue.
 
-use super::tin::{QUEUES, Tin};
+use super::tin::{QUEUES, Tins};
 use alloc::vec::Vec;
 
 /// Number of tins for which Linux's heap has room, in every mode.
@@ -20,7 +20,7 @@ pub(super) trait Backlogs {
     fn bytes(&self, key: usize) -> u64;
 }
 
-impl Backlogs for Vec<Tin> {
+impl Backlogs for Tins {
     fn bytes(&self, key: usize) -> u64 {
         let flow = self.get(key / QUEUES).and_then(|tin| tin.flows.get(key % QUEUES));
         flow.map_or(0, |flow| flow.bytes.into())

@@ -46,10 +46,11 @@ use crate::param::{Args, Error, Link, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
 use crate::signal::{Drop, Owner};
 use alloc::format;
-use alloc::vec::Vec;
 use autorate::Estimate;
 use diffserv::Plan;
 use goodqueue_units::Instant;
+#[cfg(feature = "complete")]
+use goodqueue_units::processor::prefetch;
 use hash::{Hashes, Isolation};
 use heap::Longest;
 use params::{
@@ -57,7 +58,7 @@ use params::{
 };
 pub use params::{memory_limit, times};
 use shaper::{Framing, Shaper};
-use tin::{QUEUES, Tin};
+use tin::{QUEUES, Tin, Tins, Turn};
 
 /// Returns whether the major number of a classid that a filter says is a host to a `cake` with these parameters.
 #[cfg(feature = "complete")]
@@ -66,24 +67,20 @@ pub(crate) fn is_host(args: &Args, major: u16) -> bool {
 }
 
 /// `tc`'s `cake`.
+// For the processor: what each packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Cake<P> {
-    tins: Vec<Tin>,
-    plan: Plan,
+    tins: Tins,
     packets: Slab<P>,
     backlog: Backlog,
-    longest: Longest,
     memory: u64,
     memory_limit: u64,
-    memory_plan: Memory,
-    /// Rate of the shaper in bytes per second; 0: unlimited.
-    rate: u64,
     shaper: Shaper,
-    /// Estimate of the arriving rate, if the shaper is to follow it.
-    estimate: Option<Estimate>,
-    framing: Framing,
     /// Time at which to ask for a packet again.
     wake: Option<Instant>,
+    plan: Plan,
+    framing: Framing,
     /// Whether drops are charged, too.
     ingress: bool,
     wash: bool,
@@ -95,7 +92,14 @@ pub struct Cake<P> {
     ack_filter: AckFilter,
     current_tin: usize,
     current_flow: u16,
+    turns: [Turn; heap::MAX_TINS],
+    longest: Longest,
     kept: Option<P>,
+    /// Estimate of the arriving rate, if the shaper is to follow it.
+    estimate: Option<Estimate>,
+    memory_plan: Memory,
+    /// Rate of the shaper in bytes per second; 0: unlimited.
+    rate: u64,
 }
 
 impl<P: Packet> Discipline<P> for Cake<P> {
@@ -105,9 +109,14 @@ impl<P: Packet> Discipline<P> for Cake<P> {
         let (plan, memory_plan) = (Plan::new(args, link.mtu), Memory::new(args, link.mtu));
         let rate = params::bytes_per_s(args);
         let isolation = Isolation(args.get(&ISOLATION) as u8);
-        let tins: Vec<Tin> = (0..plan.tins()).map(|tin| Tin::new(plan.share(tin, rate), isolation)).collect();
-        Ok(Self {
+        let tins = Tins::new(Tin::new(plan.share(0, rate), isolation), plan.tins());
+        let mut turns = [Turn::default(); heap::MAX_TINS];
+        for (number, turn) in turns.iter_mut().enumerate().take(plan.tins()) {
+            turn.quantum = plan.share(number, rate).tin_quantum;
+        }
+        let mut cake = Self {
             shaper: Shaper { pace: tins[0].share.pace, ..Shaper::default() },
+            turns,
             tins,
             plan,
             packets: Slab::default(),
@@ -129,7 +138,11 @@ impl<P: Packet> Discipline<P> for Cake<P> {
             current_tin: 0,
             current_flow: 0,
             kept: None,
-        })
+        };
+        if rate > 0 {
+            cake.make_tins(); // their shares follow the rate
+        }
+        Ok(cake)
     }
 
     fn change<O: Owner<P>>(
@@ -243,13 +256,45 @@ impl<P: Packet> Qdisc<P> for Cake<P> {
         let (next, failsafe) = (moment(self.shaper.next), moment(self.shaper.failsafe));
         probe.measured("time_next_packet", next.0, next.1);
         probe.measured("failsafe_next_packet", failsafe.0, failsafe.1);
-        for (name, tin) in NAMES.into_iter().zip(&self.tins) {
-            let tin::Counts { sparse, bulk, decaying, unresponsive } = tin.counts;
-            let tin::Tally { dropped, marked, average_delay } = tin.tally;
-            let (deficit, bytes, collisions) = (tin.deficit, tin.bytes, tin.buckets.collisions);
+        for (number, (name, turn)) in NAMES.into_iter().zip(&self.turns).enumerate().take(self.tins.len()) {
+            let tin = self.tins.get(number);
+            let tin::Counts { sparse, bulk, decaying, unresponsive } =
+                tin.map(|tin| tin.counts).unwrap_or_default();
+            let tin::Tally { dropped, marked, average_delay } = tin.map(|tin| tin.tally).unwrap_or_default();
+            let (bytes, collisions) = tin.map_or((0, 0), |tin| (tin.bytes, tin.buckets.collisions));
+            let deficit = turn.deficit;
             let flows = format!("{sparse}:{bulk}:{decaying}:{unresponsive}");
             let fates = format!("{dropped}:{marked}:{collisions}:{average_delay}");
             probe.text(name, format!("{deficit}:{bytes}:{flows}:{fates}"));
+        }
+    }
+}
+
+#[cfg(feature = "complete")]
+impl<P: Packet> Cake<P> {
+    /// Prefetches what `packet` is going to touch, as [`AnyQdisc::approach`](crate::AnyQdisc::approach) does.
+    pub(crate) fn approach(&self, packet: &P, step: usize) {
+        let Some(tin) = self.tins.get(self.tin_of(packet, 0)) else { return };
+        let queue = packet.flow_hash() as usize % QUEUES;
+        match step {
+            0 => {
+                tin.flows.prefetch_place(queue);
+                self.packets.prefetch_free();
+            }
+            _ => {
+                if let Some(flow) = tin.flows.get(queue) {
+                    prefetch(flow);
+                }
+            }
+        }
+    }
+
+    /// Prefetches what finds the flow whose turn is next.
+    pub(crate) fn approach_next(&self) {
+        if let Some(tin) = self.tins.get(self.current_tin)
+            && let Some(flow) = tin.turn(false)
+        {
+            tin.flows.prefetch_place(flow.into());
         }
     }
 }
@@ -261,6 +306,9 @@ impl<P: Packet> Cake<P> {
         packet.set_arrival(now);
         let mark = if self.fwmark == 0 { 0 } else { owner.fwmark(&packet) };
         let tin_index = self.tin_of(&packet, mark);
+        if self.tins.get(tin_index).is_none() {
+            self.make_tins();
+        }
         if self.wash {
             packet.set_dscp(0);
         }
@@ -290,6 +338,7 @@ impl<P: Packet> Cake<P> {
         self.longest.grew(heap::key(tin_index, flow_index), &self.tins);
         self.follow_arrivals(now, self.backlog.bytes as i64 - before as i64);
         self.tins[tin_index].wake(flow_index, || owner.random_u16());
+        self.turns[tin_index].is_busy = self.tins[tin_index].is_busy();
         let mut told = Enqueued::Success;
         while self.memory > self.memory_limit {
             if self.overflow(now, owner) == heap::key(tin_index, flow_index) {
@@ -347,8 +396,16 @@ impl<P: Packet> Cake<P> {
         self.shape(rate);
     }
 
+    /// Makes the tins that are not made yet.
+    #[cold]
+    fn make_tins(&mut self) {
+        let (plan, rate, isolation) = (self.plan, self.rate, self.tins[0].buckets.isolation);
+        self.tins.make_others(|number| Tin::new(plan.share(number, rate), isolation));
+    }
+
     /// Shares `rate`, in bytes per second, among the tins.
     fn shape(&mut self, rate: u64) {
+        self.make_tins();
         for (index, tin) in self.tins.iter_mut().enumerate() {
             tin.share = self.plan.share(index, rate);
         }
@@ -387,6 +444,9 @@ impl<P: Packet> Cake<P> {
         self.backlog.packets -= 1;
         self.backlog.bytes -= u64::from(len);
         self.memory -= packet.memory(len);
+        if self.backlog.packets == 0 {
+            self.packets.empty();
+        }
     }
 
     /// Drops the oldest packet of the longest queue, and returns that queue's key.

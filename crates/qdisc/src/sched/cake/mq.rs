@@ -81,6 +81,7 @@ impl<P: Packet> Queue<P> {
 impl<P: Packet> Cake<P> {
     /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
     fn pace(&mut self, rate: u64) {
+        self.make_tins();
         for (index, tin) in self.tins.iter_mut().enumerate() {
             let share = self.plan.share(index, rate);
             (tin.share.pace, tin.share.flow_quantum) = (share.pace, share.flow_quantum);

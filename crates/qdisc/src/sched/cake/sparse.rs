@@ -6,30 +6,37 @@
 //!
 //! Gain: 1000 subscribers for 2 s take 91 MB, not 227 MB (`docs/results/benchmarks.md`, "Many subscribers").
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
+#[cfg(feature = "complete")]
+use goodqueue_units::processor::prefetch;
+
+/// What is in such a table.
+pub(super) trait Entry {
+    /// Makes the entry of a place.
+    fn at(place: u16) -> Self;
+}
 
 /// Entries by place. The memory is allocated by [`Sparse::open`].
 #[derive(Clone, Debug)]
 pub(super) struct Sparse<T> {
     /// By place, the position in `used`. 0: not used yet.
-    places: Vec<u16>,
+    places: Box<[u16]>,
     /// The used entries, in the order of their first use. The first one stands for all that are not used.
     used: Vec<T>,
-    /// Makes the entry of a place.
-    make: fn(u16) -> T,
 }
 
-impl<T> Sparse<T> {
-    /// Returns a table without places. `make` makes the entry of a place.
-    pub(super) fn new(make: fn(u16) -> T) -> Self {
-        Self { places: Vec::new(), used: Vec::new(), make }
+impl<T: Entry> Sparse<T> {
+    /// Returns a table without places.
+    pub(super) fn new() -> Self {
+        Self { places: Box::default(), used: Vec::new() }
     }
 
     /// Makes `len` places.
     pub(super) fn open(&mut self, len: usize) {
-        self.places = alloc::vec![0; len];
-        self.used.push((self.make)(0));
+        self.places = alloc::vec![0; len].into_boxed_slice();
+        self.used.push(T::at(0));
     }
 
     pub(super) fn is_open(&self) -> bool {
@@ -42,21 +49,41 @@ impl<T> Sparse<T> {
         self.used.get(usize::from(*self.places.get(place)?))
     }
 
-    /// Returns the entry of `place`, which becomes a used one, if there is such a place.
+    /// Prefetches what finds the entry of `place`.
+    #[cfg(feature = "complete")]
     #[inline]
-    pub(super) fn get_mut(&mut self, place: usize) -> Option<&mut T> {
-        let at = match *self.places.get(place)? {
+    pub(super) fn prefetch_place(&self, place: usize) {
+        if let Some(at) = self.places.get(place) {
+            prefetch(at);
+        }
+    }
+
+    /// Returns the position of `place`, whose entry becomes a used one. It stays the same.
+    #[inline]
+    pub(super) fn position(&mut self, place: usize) -> usize {
+        match self.places[place] {
             0 => self.begin(place),
             at => usize::from(at),
-        };
-        self.used.get_mut(at)
+        }
+    }
+
+    /// Returns the entry at a [position](Self::position).
+    #[inline]
+    pub(super) fn at(&self, position: usize) -> Option<&T> {
+        self.used.get(position)
+    }
+
+    /// Returns the entry at a [position](Self::position).
+    #[inline]
+    pub(super) fn at_mut(&mut self, position: usize) -> Option<&mut T> {
+        self.used.get_mut(position)
     }
 
     /// Makes the entry of `place`, and returns its position.
     #[cold]
     fn begin(&mut self, place: usize) -> usize {
         let at = self.used.len();
-        self.used.push((self.make)(place as u16));
+        self.used.push(T::at(place as u16));
         self.places[place] = at as u16;
         at
     }
@@ -68,7 +95,7 @@ impl<T> Sparse<T> {
     }
 }
 
-impl<T> Index<usize> for Sparse<T> {
+impl<T: Entry> Index<usize> for Sparse<T> {
     type Output = T;
     #[inline]
     fn index(&self, place: usize) -> &T {
@@ -76,13 +103,10 @@ impl<T> Index<usize> for Sparse<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Sparse<T> {
+impl<T: Entry> IndexMut<usize> for Sparse<T> {
     #[inline]
     fn index_mut(&mut self, place: usize) -> &mut T {
-        let at = match self.places[place] {
-            0 => self.begin(place),
-            at => usize::from(at),
-        };
+        let at = self.position(place);
         &mut self.used[at]
     }
 }
@@ -91,11 +115,17 @@ impl<T> IndexMut<usize> for Sparse<T> {
 mod tests {
     use super::*;
 
+    impl Entry for u32 {
+        fn at(place: u16) -> Self {
+            u32::from(place) * 2
+        }
+    }
+
     /// Reading must use no entry, and writing only its own.
     #[test]
     fn only_written_entries_take_memory() {
-        let mut table = Sparse::new(|place| place * 2);
-        assert!(!table.is_open() && table.get(0).is_none() && table.get_mut(0).is_none());
+        let mut table = Sparse::<u32>::new();
+        assert!(!table.is_open() && table.get(0).is_none() && table.at_mut(0).is_none());
         table.open(100);
         assert_eq!((table[70], table.used.len()), (0, 1), "an unused entry is that of place 0");
         table[70] += 1;

@@ -5,6 +5,7 @@ use crate::packet::Plain;
 use crate::sched::Noted;
 use crate::signal::Mark;
 use crate::tcp::TcpHeader;
+use alloc::vec::Vec;
 use goodqueue_units::{Duration, Ecn, Rate};
 
 fn cake(words: &str) -> Cake<Plain> {

@@ -14,9 +14,11 @@
 use super::autorate::average;
 use super::diffserv::Share;
 use super::hash::{Buckets, Hashes, Isolation};
-use super::sparse::Sparse;
+use super::sparse::{Entry, Sparse};
 use crate::aqm::cobalt::Vars;
 use crate::sched::slab::Chain;
+use alloc::vec::Vec;
+use core::ops::{Index, IndexMut};
 use goodqueue_units::{Duration, Instant, processor};
 
 /// Number of queues of a tin.
@@ -53,17 +55,28 @@ pub(super) struct Flow {
     pub(super) tag: u32,
     /// Waiting bytes. `memlimit` has 32 bits, and a packet counts more memory than it has bytes.
     pub(super) bytes: u32,
-    /// Its neighbours in its list; itself, if it is in none.
-    next: u16,
-    previous: u16,
+    link: Link,
 }
 
 const _: () = processor::fills_lines::<Flow>(1);
 
-impl Flow {
+impl Entry for Flow {
     /// Returns the flow of the queue `place`, before its first packet.
-    pub(super) fn at(place: u16) -> Self {
-        Self { next: place, previous: place, ..Self::default() }
+    fn at(place: u16) -> Self {
+        Self { link: Link::alone(place), ..Self::default() }
+    }
+}
+
+/// The neighbours in a list; itself, if it is in none.
+#[derive(Clone, Copy, Debug, Default)]
+struct Link {
+    next: u16,
+    previous: u16,
+}
+
+impl Link {
+    const fn alone(place: u16) -> Self {
+        Self { next: place, previous: place }
     }
 }
 
@@ -74,42 +87,48 @@ const OLD: u16 = NEW + 1;
 /// The list of empty flows whose COBALT remembers something.
 const DECAYING: u16 = NEW + 2;
 
-/// Flows in three lists. Each list is a ring of neighbours, closed by an entry of its own after the entries of the
-/// flows.
-impl Sparse<Flow> {
-    /// Makes the places of all flows and lists. The lists' own entries are used from now on.
-    fn open_lists(&mut self) {
-        self.open(usize::from(DECAYING) + 1);
-        [NEW, OLD, DECAYING].into_iter().for_each(|list| _ = self.get_mut(usize::from(list)));
+/// The ends of three lists of flows. Each list is a ring of neighbours, closed by its entry here. These entries have
+/// the numbers after those of the flows.
+#[derive(Clone, Debug)]
+pub(super) struct Lists([Link; 3]);
+
+impl Lists {
+    const fn new() -> Self {
+        Self([Link::alone(NEW), Link::alone(OLD), Link::alone(DECAYING)])
     }
 
     /// Returns the first flow of a list.
     #[inline]
     fn head(&self, list: u16) -> Option<u16> {
-        let head = self.get(usize::from(list))?.next;
+        let head = self.0[usize::from(list - NEW)].next;
         (head != list).then_some(head)
+    }
+
+    /// Returns the neighbours of a flow or of a list's end.
+    #[inline]
+    fn link<'a>(&'a mut self, flows: &'a mut Sparse<Flow>, place: u16) -> &'a mut Link {
+        match self.0.get_mut(usize::from(place.wrapping_sub(NEW))) {
+            Some(end) => end,
+            None => &mut flows[usize::from(place)].link,
+        }
     }
 
     /// Takes a flow out of its list, if it is in one.
     #[inline]
-    fn remove(&mut self, place: u16) {
-        let flow = &mut self[usize::from(place)];
-        let (next, previous) = (flow.next, flow.previous);
-        (flow.next, flow.previous) = (place, place);
-        self[usize::from(previous)].next = next;
-        self[usize::from(next)].previous = previous;
+    fn remove(&mut self, flows: &mut Sparse<Flow>, place: u16) {
+        let link = &mut flows[usize::from(place)].link;
+        let Link { next, previous } = core::mem::replace(link, Link::alone(place));
+        self.link(flows, previous).next = next;
+        self.link(flows, next).previous = previous;
     }
 
     /// Moves a flow to the end of a list.
     #[inline]
-    fn move_to(&mut self, list: u16, place: u16) {
-        self.remove(place);
-        let end = &mut self[usize::from(list)];
-        let last = end.previous;
-        end.previous = place;
-        self[usize::from(last)].next = place;
-        let flow = &mut self[usize::from(place)];
-        (flow.next, flow.previous) = (list, last);
+    fn move_to(&mut self, flows: &mut Sparse<Flow>, list: u16, place: u16) {
+        self.remove(flows, place);
+        let last = core::mem::replace(&mut self.link(flows, list).previous, place);
+        self.link(flows, last).next = place;
+        flows[usize::from(place)].link = Link { next: list, previous: last };
     }
 }
 
@@ -139,32 +158,98 @@ impl Tally {
 }
 
 /// A tin.
+// For the processor: what each packet needs comes first.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub(super) struct Tin {
-    pub(super) share: Share,
     /// Not open before the tin's first packet: most tins of ten thousand subscribers have none.
     pub(super) flows: Sparse<Flow>,
-    pub(super) buckets: Buckets,
-    pub(super) counts: Counts,
-    pub(super) tally: Tally,
     /// Waiting bytes.
     pub(super) bytes: u64,
-    /// Bytes that the tin may still send in this round of the tins.
-    pub(super) deficit: i32,
+    pub(super) counts: Counts,
+    pub(super) lists: Lists,
+    pub(super) buckets: Buckets,
+    pub(super) share: Share,
+    pub(super) tally: Tally,
     /// The time at which the tin is due, if there is a shaper.
     pub(super) next: Instant,
+}
+
+/// The tins. The first one, of best effort, stands in its CAKE: most packets of ten thousand subscribers need no other,
+/// and find it without another look-up. The others may be made later.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Tins {
+    first: Tin,
+    count: usize,
+    others: Vec<Tin>,
+}
+
+impl Tins {
+    /// Returns `count` tins, of which only the `first` one is made.
+    pub(super) const fn new(first: Tin, count: usize) -> Self {
+        Self { first, count, others: Vec::new() }
+    }
+
+    /// Makes the tins that are not made yet, each by its number.
+    pub(super) fn make_others(&mut self, make: impl Fn(usize) -> Tin) {
+        if self.others.is_empty() {
+            self.others.extend((1..self.count).map(make));
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Returns a tin that is made.
+    #[inline]
+    pub(super) fn get(&self, number: usize) -> Option<&Tin> {
+        if number == 0 { Some(&self.first) } else { self.others.get(number - 1) }
+    }
+
+    /// Returns the tins that are made.
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Tin> {
+        core::iter::once(&mut self.first).chain(&mut self.others)
+    }
+}
+
+impl Index<usize> for Tins {
+    type Output = Tin;
+    #[inline]
+    fn index(&self, number: usize) -> &Tin {
+        if number == 0 { &self.first } else { &self.others[number - 1] }
+    }
+}
+
+impl IndexMut<usize> for Tins {
+    #[inline]
+    fn index_mut(&mut self, number: usize) -> &mut Tin {
+        if number == 0 { &mut self.first } else { &mut self.others[number - 1] }
+    }
+}
+
+/// What decides whose turn it is among the tins. It stands apart, so that a packet of one tin touches no other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Turn {
+    /// Bytes that the tin may still send in this round of the tins.
+    pub(super) deficit: i32,
+    /// As [`Share::tin_quantum`].
+    pub(super) quantum: i32,
+    /// As [`Tin::is_busy`].
+    pub(super) is_busy: bool,
 }
 
 impl Tin {
     pub(super) fn new(share: Share, isolation: Isolation) -> Self {
         Self {
             share,
-            flows: Sparse::new(Flow::at),
+            flows: Sparse::new(),
+            lists: Lists::new(),
             buckets: Buckets::new(isolation),
             counts: Counts::default(),
             tally: Tally::default(),
             bytes: 0,
-            deficit: 0,
             next: Instant::ZERO,
         }
     }
@@ -187,7 +272,7 @@ impl Tin {
     /// Makes the tables of flows, for the first packet.
     #[cold]
     fn open(&mut self) {
-        self.flows.open_lists();
+        self.flows.open(QUEUES);
         self.buckets.open();
     }
 
@@ -199,7 +284,7 @@ impl Tin {
             Set::None | Set::Decaying => {
                 self.counts.decaying -= u32::from(set == Set::Decaying);
                 self.counts.sparse += 1;
-                self.flows.move_to(NEW, index);
+                self.lists.move_to(&mut self.flows, NEW, index);
                 let quantum = self.quantum(index, dice());
                 let flow = &mut self.flows[usize::from(index)];
                 flow.set = Set::Sparse;
@@ -230,7 +315,7 @@ impl Tin {
     #[inline]
     pub(super) fn turn(&self, first: bool) -> Option<u16> {
         let lists = if first { [DECAYING, NEW, OLD] } else { [NEW, OLD, DECAYING] };
-        lists.into_iter().find_map(|list| self.flows.head(list))
+        lists.into_iter().find_map(|list| self.lists.head(list))
     }
 
     /// Moves a flow without a deficit left to the end of the rounds, with a new quantum.
@@ -246,7 +331,7 @@ impl Tin {
         let quantum = self.quantum(index, dice());
         let flow = &mut self.flows[usize::from(index)];
         flow.deficit = flow.deficit.saturating_add(quantum);
-        self.flows.move_to(OLD, index);
+        self.lists.move_to(&mut self.flows, OLD, index);
     }
 
     /// Notes that a flow whose turn it was has nothing to send.
@@ -265,11 +350,11 @@ impl Tin {
         }
         if flow.law.is_at_rest(now) {
             flow.set = Set::None;
-            self.flows.remove(index);
+            self.lists.remove(&mut self.flows, index);
         } else {
             flow.set = Set::Decaying;
             self.counts.decaying += 1;
-            self.flows.move_to(DECAYING, index);
+            self.lists.move_to(&mut self.flows, DECAYING, index);
         }
     }
 
@@ -278,8 +363,6 @@ impl Tin {
     pub(super) fn charge(&mut self, index: u16, bytes: u32) {
         let flow = &mut self.flows[usize::from(index)];
         flow.deficit = flow.deficit.saturating_sub_unsigned(bytes);
-        // With a shaper the tin's deficit is not read, so it falls without end. Linux's wraps.
-        self.deficit = self.deficit.wrapping_sub_unsigned(bytes);
     }
 
     /// Delays the tin's next packet by a packet of `bytes` on the wire.
@@ -299,19 +382,19 @@ impl Tin {
 mod tests {
     use super::*;
 
-    /// The lists' own entries must come after those of all flows. Otherwise the last flow would be a list.
+    /// The lists' ends must have numbers after those of all flows. Otherwise the last flow would be a list.
     #[test]
     fn the_last_flow_is_in_one_list_at_a_time() {
-        let (mut lists, last) = (Sparse::new(Flow::at), QUEUES as u16 - 1);
-        lists.open_lists();
+        let (mut flows, mut lists, last) = (Sparse::new(), Lists::new(), QUEUES as u16 - 1);
+        flows.open(QUEUES);
         for list in [NEW, OLD, DECAYING] {
-            lists.move_to(list, 0);
-            lists.move_to(list, last);
+            lists.move_to(&mut flows, list, 0);
+            lists.move_to(&mut flows, list, last);
             let heads = [NEW, OLD, DECAYING].map(|other| lists.head(other));
             assert_eq!(heads, [NEW, OLD, DECAYING].map(|other| (other == list).then_some(0)), "{list}");
-            lists.remove(0);
+            lists.remove(&mut flows, 0);
             assert_eq!(lists.head(list), Some(last));
-            lists.remove(last);
+            lists.remove(&mut flows, last);
             assert_eq!(lists.head(list), None);
         }
     }

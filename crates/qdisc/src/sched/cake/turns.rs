@@ -16,14 +16,14 @@ impl<P: Packet> Cake<P> {
     fn choose_by_deficit(&mut self) -> bool {
         let (mut wrapped, mut busy) = (false, false);
         loop {
-            let tin = &mut self.tins[self.current_tin];
-            if tin.deficit >= 0 && tin.is_busy() {
+            let turn = &mut self.turns[self.current_tin];
+            if turn.deficit >= 0 && turn.is_busy {
                 return true;
             }
-            if tin.deficit <= 0 {
-                tin.deficit += tin.share.tin_quantum;
+            if turn.deficit <= 0 {
+                turn.deficit += turn.quantum;
             }
-            busy |= tin.is_busy();
+            busy |= turn.is_busy;
             self.current_tin += 1;
             if self.current_tin == self.tins.len() {
                 self.current_tin = 0;
@@ -38,8 +38,8 @@ impl<P: Packet> Cake<P> {
     /// Chooses the last of the busy tins that are within their share, or otherwise the tin that is due first.
     fn choose_by_schedule(&mut self, now: Instant) -> bool {
         let mut earliest = None;
-        for (index, tin) in self.tins.iter().enumerate().filter(|(_, tin)| tin.is_busy()) {
-            let wait = tin.next.since(now);
+        for index in (0..self.tins.len()).filter(|index| self.turns[*index].is_busy) {
+            let wait = self.tins[index].next.since(now);
             if earliest.is_none_or(|(least, _)| wait <= least) {
                 earliest = Some((wait, index));
             }
@@ -64,7 +64,9 @@ impl<P: Packet> Cake<P> {
                 Taken::Packet(packet) => return Some(packet),
                 Taken::Charged => {}
                 Taken::Nothing => {
-                    self.tins[self.current_tin].retire(flow, now);
+                    let tin = &mut self.tins[self.current_tin];
+                    tin.retire(flow, now);
+                    self.turns[self.current_tin].is_busy = tin.is_busy();
                     return None;
                 }
             }
@@ -84,20 +86,30 @@ impl<P: Packet> Cake<P> {
             let Some(why) = verdict.drop.filter(|_| !state.queue.is_empty()) else {
                 tin.tally.marked += u64::from(verdict.marked);
                 tin.tally.delay(now.since(packet.arrival()));
-                let bytes = self.charge(index, now, &packet, false);
-                self.tins[index].charge(flow, bytes);
+                self.charge_turn(index, flow, now, &packet, false);
                 return Taken::Packet(packet);
             };
             tin.tally.dropped += 1;
             if self.ingress {
-                let bytes = self.charge(index, now, &packet, true);
-                self.tins[index].charge(flow, bytes);
+                self.charge_turn(index, flow, now, &packet, true);
             }
             owner.dropped(packet, why);
             if self.ingress {
                 return Taken::Charged;
             }
         }
+    }
+}
+
+impl<P: Packet> Cake<P> {
+    /// Charges the clocks, and the turns of a tin and of its flow, with a packet.
+    #[inline]
+    fn charge_turn(&mut self, tin: usize, flow: u16, now: Instant, packet: &P, dropped: bool) {
+        let bytes = self.charge(tin, now, packet, dropped);
+        self.tins[tin].charge(flow, bytes);
+        // With a shaper the tin's deficit is not read, so it falls without end. Linux's wraps.
+        let turn = &mut self.turns[tin];
+        turn.deficit = turn.deficit.wrapping_sub_unsigned(bytes);
     }
 }
 

@@ -36,6 +36,11 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    /// Returns whose turn it is, or whose it will be if it is nobody's.
+    pub(super) fn next(&self) -> Option<u32> {
+        self.at.or_else(|| self.members.next(self.last.unwrap_or(0)))
+    }
+
     /// Passes the turn on.
     pub(super) fn advance(&mut self) {
         self.at = self.at.and_then(|at| self.members.next(at + 1));
