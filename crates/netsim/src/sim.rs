@@ -84,6 +84,8 @@ pub struct Simulation {
     envelopes: Envelopes,
     /// Where the hosts' packets wait, if the links act later or on another thread.
     shelf: Option<Box<Shelf>>,
+    /// Before these times only segments of bulk transfers come out of the first pipes.
+    bulk_before: ByDirection<Instant>,
 }
 
 /// The link into which a connection sends its segments.
@@ -167,6 +169,7 @@ impl Simulation {
             Some(row) => ByDirection::of(|direction| row.first_link(flow, direction)),
         };
         let flow_paths = flows.numbered().map(|(id, flow)| FlowPath::of(flow, entries(id))).collect();
+        let bulk_before = hearing::bulk_before(&flow_paths);
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
@@ -207,6 +210,7 @@ impl Simulation {
             arrivals: Vec::new(),
             envelopes: Envelopes::default(),
             shelf: None,
+            bulk_before,
             scenario,
         })
     }

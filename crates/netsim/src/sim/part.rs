@@ -88,7 +88,7 @@ impl Part {
         Direction::ALL.into_iter().for_each(|direction| run.silence(direction));
         run.components.of_row().for_each(|part| run.agenda.set(part, Instant::MAX));
         let sent = vec![Vec::new(); parts];
-        run.shelf = Some(Box::new(Shelf::Parts(Parts { turn: Entry::FIRST, sent })));
+        run.shelf = Some(Box::new(Shelf::Parts(Parts { turns: ByDirection::of(|_| Entry::FIRST), sent })));
         Self { run, role: Role::Hosts { arrivals: ByDirection::of(|_| Vec::new()) } }
     }
 
@@ -126,7 +126,14 @@ impl Simulation {
             }
             arrivals[direction].clear();
         }
-        self.hosts_act_before(until)
+        let events = self.hosts_act_before(until);
+        // The hosts of one side may have acted before those of the other.
+        if let Some(Shelf::Parts(shelf)) = self.shelf.as_deref_mut()
+            && let [both] = &mut shelf.sent[..]
+        {
+            both.sort_by_key(Sent::entry);
+        }
+        events
     }
 
     /// Notes on a shelf of parts that it is the turn of `component`.
@@ -136,7 +143,8 @@ impl Simulation {
         }
         let place = self.place_of(component);
         if let Some(Shelf::Parts(shelf)) = self.shelf.as_deref_mut() {
-            shelf.turn(Entry::ranked(self.now, self.agenda.rank(component), place));
+            let turn = Entry::ranked(self.now, self.agenda.rank(component), place);
+            Direction::ALL.into_iter().for_each(|direction| shelf.turn(direction, turn));
         }
     }
 

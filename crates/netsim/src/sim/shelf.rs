@@ -19,9 +19,10 @@ pub(super) enum Shelf {
 /// What a shard of hosts has sent.
 #[cfg(feature = "threads")]
 pub(super) struct Parts {
-    /// The latest turn so far. A component may act after one with a higher number, if that one planned it for the
-    /// same time. On one thread both would come after what other shards do in between.
-    pub(super) turn: Entry,
+    /// The latest turn so far of the hosts that send in each direction. A component may act after one with a higher
+    /// number, if that one planned it for the same time. On one thread both would come after what other shards do in
+    /// between.
+    pub(super) turns: ByDirection<Entry>,
     /// What each part with links gets. If there is one such part, it gets both directions.
     pub(super) sent: Vec<Vec<Sent>>,
 }
@@ -47,15 +48,15 @@ impl Sent {
 
 /// Where the loop of hosts puts packets.
 pub(super) trait Take {
-    /// Takes note of the turn of the host that acts now.
-    fn turn(&mut self, turn: Entry);
+    /// Takes note of the turn of the host that acts now, and sends in `direction`.
+    fn turn(&mut self, direction: Direction, turn: Entry);
     /// Takes a packet that it sends.
     fn take(&mut self, direction: Direction, packet: Packet);
 }
 
 impl Take for ByDirection<Vec<Packet>> {
     #[inline(always)] // as `Place::put`
-    fn turn(&mut self, _turn: Entry) {}
+    fn turn(&mut self, _direction: Direction, _turn: Entry) {}
     #[inline(always)]
     fn take(&mut self, direction: Direction, packet: Packet) {
         self[direction].push(packet);
@@ -65,8 +66,9 @@ impl Take for ByDirection<Vec<Packet>> {
 #[cfg(feature = "threads")]
 impl Take for Parts {
     #[inline]
-    fn turn(&mut self, turn: Entry) {
-        self.turn = self.turn.max(turn);
+    fn turn(&mut self, direction: Direction, turn: Entry) {
+        let latest = &mut self.turns[direction];
+        *latest = turn.max(*latest);
     }
     #[inline]
     fn take(&mut self, direction: Direction, packet: Packet) {
@@ -79,7 +81,7 @@ impl Parts {
     #[inline]
     fn place(&mut self, direction: Direction) -> Place<'_> {
         let part = (direction as usize).min(self.sent.len() - 1);
-        Place::Part { turn: self.turn.turn(), direction, sent: &mut self.sent[part] }
+        Place::Part { turn: self.turns[direction].turn(), direction, sent: &mut self.sent[part] }
     }
 }
 

@@ -9,6 +9,7 @@
 //! same at the same times.
 
 use super::Simulation;
+use super::hearing::bulk_before;
 use super::shelf::Shelf;
 use crate::flow::{Flow, Source};
 use crate::ids::LinkId;
@@ -31,6 +32,7 @@ impl Simulation {
             return most;
         }
         self.shelf = Some(Box::new(Shelf::Own(ByDirection::of(|_| Vec::new()))));
+        self.bulk_before = bulk_before(&self.flow_paths); // what came without windows has changed the pipes
         let now = self.now;
         self.links.iter_mut().for_each(|link| link.settle_before(now, &mut self.agenda));
         let end = until + TICK;
