@@ -181,6 +181,18 @@ pub trait Qdisc<P> {
         self.dequeue(now, owner).as_ref().map(|packet| send(packet, packet.len()))
     }
 
+    /// Lets `packet`, which arrives now at an idle link, leave at once, if nothing waits: does what
+    /// [`Qdisc::enqueue`] and then [`Qdisc::dequeue`] would do. Returns the packet's length. `None`: the discipline has
+    /// done nothing, and the caller asks it as usual.
+    #[inline]
+    fn pass(&mut self, now: Instant, packet: &P) -> Option<u32>
+    where
+        P: Packet,
+    {
+        let _ = (now, packet);
+        None
+    }
+
     /// Returns when [`Qdisc::on_timer`] is to be called next (PIE's update, ARED's adaptation). `None`: never.
     ///
     /// A discipline that shapes (`cake bandwidth`) may hold packets and still answer `None` to [`Qdisc::dequeue`].

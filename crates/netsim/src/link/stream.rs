@@ -41,6 +41,15 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
         let Self { mut sent, until, is_crowded, wire: place, ledger, pipes, direction, agenda } = self;
         let Ledger { fates, forwarded, offered, .. } = ledger;
         let (mut wire, mut holds) = (*place, None);
+        let mut send = |wire: &mut Wire, now: Instant, packet: &Packet, length: u32| {
+            forwarded.count(now, packet, length);
+            let duration = wire.fixed.occupy(length);
+            wire.carry(now, duration);
+            let pipe = pipes.of(packet);
+            if let Some(time) = pipes.push(pipe, wire.free, packet) {
+                agenda.set(Component::pipe(direction, pipe), time);
+            }
+        };
         while holds.is_none() {
             let now = match sent {
                 [packet, rest @ ..] if packet.arrival < wire.ends.min(until) => {
@@ -49,6 +58,12 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
                     }
                     sent = rest;
                     *offered += 1;
+                    if wire.ends == Instant::MAX
+                        && let Some(length) = qdisc.pass(packet.arrival, packet)
+                    {
+                        send(&mut wire, packet.arrival, packet, length);
+                        continue;
+                    }
                     qdisc.enqueue_copy(packet.arrival, packet, fates);
                     if wire.ends != Instant::MAX {
                         continue;
@@ -58,15 +73,8 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
                 _ if wire.ends < until => wire.ends,
                 _ => break,
             };
-            let begun = qdisc.dequeue_to(now, fates, |packet, length| {
-                forwarded.count(now, packet, length);
-                let duration = wire.fixed.occupy(length);
-                wire.carry(now, duration);
-                let pipe = pipes.of(packet);
-                if let Some(time) = pipes.push(pipe, wire.free, packet) {
-                    agenda.set(Component::pipe(direction, pipe), time);
-                }
-            });
+            let begun =
+                qdisc.dequeue_to(now, fates, |packet, length| send(&mut wire, now, packet, length));
             if begun.is_none() {
                 wire.ends = Instant::MAX;
                 holds = (!qdisc.is_work_conserving() && qdisc.backlog().packets > 0).then_some(now);

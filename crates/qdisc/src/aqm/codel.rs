@@ -271,6 +271,15 @@ impl Aqm for Codel {
         Some(sent)
     }
 
+    #[inline]
+    fn pass(&mut self, _bytes: u32) -> bool {
+        let passes = self.limit > 0;
+        if passes {
+            self.vars.pass();
+        }
+        passes
+    }
+
     fn probe(&self, probe: &mut dyn Probe) {
         self.vars.probe(probe);
     }

@@ -104,6 +104,13 @@ pub trait Aqm: Sized {
         self.dequeue(now, queue, owner).as_ref().map(|packet| send(packet, packet.len()))
     }
 
+    /// Lets a packet pass an empty queue, as [`Qdisc::pass`] does. `bytes` is its length.
+    #[inline]
+    fn pass(&mut self, bytes: u32) -> bool {
+        let _ = bytes;
+        false
+    }
+
     /// Takes the head packet because the limit became smaller. The law does not judge the packet.
     fn evict<P: Packet>(&mut self, queue: &mut Fifo<P>) -> Option<P> {
         queue.pop()
@@ -246,6 +253,12 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
         send: impl FnOnce(&P, u32) -> R,
     ) -> Option<R> {
         self.law.dequeue_to(now, &mut self.queue, owner, send)
+    }
+
+    #[inline]
+    fn pass(&mut self, _now: Instant, packet: &P) -> Option<u32> {
+        let len = packet.len();
+        (self.queue.is_empty() && self.law.pass(len)).then_some(len)
     }
 
     fn next_timer(&self) -> Option<Instant> {

@@ -80,7 +80,7 @@ pub(crate) struct Totals {
 impl Totals {
     /// Returns the memory that `packet` of `len` bytes counts.
     #[inline]
-    fn weight<P: Packet>(&self, packet: &P, len: u32) -> u64 {
+    pub(crate) fn weight<P: Packet>(&self, packet: &P, len: u32) -> u64 {
         if self.spares_own && packet.is_charged() { 0 } else { packet.memory(len) }
     }
 
@@ -245,6 +245,20 @@ impl<P: Packet, S: Clone> Drr<P, S> {
             self.new_flow_count += 1;
             self.new.push(&mut self.flows, bucket);
         }
+    }
+
+    /// Lets a packet of `len` bytes pass that nothing precedes. Its flow becomes new, and has no packet. Returns the
+    /// state of the flow's law. Returns `None` and does nothing if a flow is listed: its turn might be first.
+    #[inline]
+    pub(crate) fn pass(&mut self, bucket: u32, len: u32) -> Option<&mut S> {
+        if self.new.head != NIL || self.old.head != NIL {
+            return None;
+        }
+        self.new_flow_count += 1;
+        self.new.push(&mut self.flows, bucket);
+        let flow = &mut self.flows[bucket as usize];
+        flow.deficit = self.quantum.saturating_sub_unsigned(len);
+        Some(&mut flow.law)
     }
 
     /// Returns the flow whose turn it is. The flow may be empty.

@@ -66,6 +66,11 @@ impl Aqm for Pfifo {
     ) -> Option<R> {
         queue.pop_to(send)
     }
+
+    #[inline]
+    fn pass(&mut self, _bytes: u32) -> bool {
+        self.0 > 0
+    }
 }
 
 pub(super) const LIMIT_BYTES: Param<u64> = Param::bytes("limit", "most bytes that the queue holds")

@@ -226,6 +226,17 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         Some(sent)
     }
 
+    #[inline]
+    fn pass(&mut self, _now: Instant, packet: &P) -> Option<u32> {
+        let len = packet.len();
+        let weight = self.flows.totals().weight(packet, len);
+        if self.settings.limit == 0 || weight > self.settings.memory_limit {
+            return None;
+        }
+        self.flows.pass(self.flows.bucket(packet.flow_hash()), len)?.pass();
+        Some(len)
+    }
+
     fn prefetch(&self, flow_hash: u32) {
         self.flows.prefetch(flow_hash);
     }

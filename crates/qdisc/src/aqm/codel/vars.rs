@@ -103,6 +103,14 @@ impl Vars {
         (packet, drop)
     }
 
+    /// Notes that a packet passes a queue in which nothing waits: a delay of zero is never above target.
+    #[inline]
+    pub(crate) fn pass(&mut self) {
+        self.ldelay = Ticks(0);
+        self.first_above_time = Ticks(0);
+        self.dropping = false;
+    }
+
     /// Judges the head packet where it lies, so that a packet which passes is moved only once. `backlog` is the
     /// number of waiting bytes, including this packet.
     // A link asks with each packet, and the call took a quarter of it.
