@@ -336,6 +336,16 @@ impl<P: Packet, S: Clone> Drr<P, S> {
         self.packets.pop(&mut flow.queue)
     }
 
+    /// Does what [`send`](Self::send) does with a packet that somebody has copied.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `retire`
+    pub(crate) fn sent(&mut self, bucket: u32, len: u32) {
+        let Some(flow) = self.flows.get_mut(bucket as usize) else { return };
+        flow.deficit = flow.deficit.saturating_sub_unsigned(len);
+        flow.bytes -= u64::from(len);
+        self.packets.drop_head(&mut flow.queue, |packet| self.totals.remove(packet, len));
+        self.fattest.update(bucket, flow.bytes);
+    }
+
     /// Notes that the flow whose turn it was sends the last packet that was pulled from it.
     #[inline]
     pub(crate) fn charge(&mut self, bucket: u32) {

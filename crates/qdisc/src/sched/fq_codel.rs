@@ -222,7 +222,7 @@ impl<P: Packet> Qdisc<P> for FqCodel<P> {
         };
         // One call for both, so that the compiler puts it into the caller's loop.
         let sent = send(head, len);
-        self.flows.send(bucket, len);
+        self.flows.sent(bucket, len);
         Some(sent)
     }
 

@@ -51,13 +51,13 @@ struct Node<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<P> {
     nodes: Vec<Node<P>>,
-    /// Free places. The place that was left last is at the end.
-    free: Vec<u32>,
+    /// The free place that was left last. Its `next` is the one that was left before it.
+    free: u32,
 }
 
 impl<P> Default for Slab<P> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), free: Vec::new() }
+        Self { nodes: Vec::new(), free: NIL }
     }
 }
 
@@ -72,7 +72,11 @@ impl<P> Slab<P> {
     /// and its storing, so it need not be stored before.
     #[inline]
     pub(crate) fn push_with(&mut self, chain: &mut Chain, make: impl FnOnce() -> P) -> &P {
-        let place = self.free.pop().unwrap_or_else(|| self.grow());
+        if self.free == NIL {
+            self.grow();
+        }
+        let place = self.free;
+        self.free = self.nodes[place as usize].next;
         // Branchless on purpose: branch prediction cannot know whether a queue is empty. The first packet of a chain
         // is linked to itself until the next lines set its `next`.
         let is_first = chain.head == NIL;
@@ -86,21 +90,36 @@ impl<P> Slab<P> {
         node.packet.insert(make())
     }
 
-    /// Adds a place, and returns its number.
+    /// Adds a free place, when there is none.
     #[cold]
-    fn grow(&mut self) -> u32 {
+    fn grow(&mut self) {
+        self.free = self.nodes.len() as u32;
         self.nodes.push(Node { packet: None, next: NIL, previous: NIL });
-        self.nodes.len() as u32 - 1
     }
 
     /// Takes the oldest packet of `chain`.
     #[inline]
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<P> {
+        self.leave(chain)?.take()
+    }
+
+    /// Drops the oldest packet of `chain`, after `look` has seen it.
+    #[inline]
+    pub(crate) fn drop_head(&mut self, chain: &mut Chain, look: impl FnOnce(&P)) {
+        if let Some(packet) = self.leave(chain) {
+            packet.as_ref().map(look);
+            *packet = None;
+        }
+    }
+
+    /// Frees the place of the oldest packet of `chain`, and returns what is there.
+    #[inline]
+    fn leave(&mut self, chain: &mut Chain) -> Option<&mut Option<P>> {
         let place = chain.head;
         let node = self.nodes.get_mut(place as usize)?; // NIL is never a place
-        chain.head = node.next;
-        self.free.push(place);
-        node.packet.take()
+        chain.head = core::mem::replace(&mut node.next, self.free);
+        self.free = place;
+        Some(&mut node.packet)
     }
 
     /// Gives the memory of many places back. No packet is in the slab. Ten thousand subscribers have bursts in turn,
@@ -123,7 +142,7 @@ impl<P> Slab<P> {
     /// Prefetches the place of the next packet that comes.
     #[cfg(feature = "complete")]
     pub(crate) fn prefetch_free(&self) {
-        if let Some(node) = self.free.last().and_then(|place| self.nodes.get(*place as usize)) {
+        if let Some(node) = self.nodes.get(self.free as usize) {
             prefetch(node);
         }
     }
@@ -156,7 +175,7 @@ impl<P> Slab<P> {
         let place = chain.tail;
         let node = &mut self.nodes[place as usize];
         chain.tail = node.previous;
-        self.free.push(place);
+        node.next = core::mem::replace(&mut self.free, place);
         let packet = node.packet.take();
         self.nodes[chain.tail as usize].next = NIL;
         packet
@@ -182,7 +201,7 @@ impl<P> Slab<P> {
         }
         let node = self.nodes.get_mut(place as usize)?;
         let (next, previous) = (node.next, node.previous);
-        self.free.push(place);
+        node.next = core::mem::replace(&mut self.free, place);
         let packet = node.packet.take();
         self.nodes[previous as usize].next = next;
         self.nodes[next as usize].previous = previous;
@@ -246,7 +265,9 @@ mod tests {
             }
             // Every place is either in a chain or free.
             let waiting: usize = model.iter().map(VecDeque::len).sum();
-            prop_assert_eq!(slab.free.len() + waiting, slab.nodes.len());
+            let free = core::iter::successors(Some(slab.free), |place| Some(slab.nodes[*place as usize].next));
+            let free = free.take_while(|place| *place != NIL).count();
+            prop_assert_eq!(free + waiting, slab.nodes.len());
         }
     }
 }
