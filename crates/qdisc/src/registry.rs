@@ -58,9 +58,9 @@ impl<Q> Hot<'_, Q> {
 /// Takes `Name => type` lines, in the order in which `goodqueue list qdiscs` shows them. The lines after the semicolon
 /// hold a discipline of those before it. A line's attribute says which builds have the line. It stands before the
 /// variant and before each of its arms. A [`Visit`] is compiled once more for each line that is `Hot`: those are what
-/// most links have, because the loop of a link takes some kilobytes.
+/// most links have, because the loop of a link takes some kilobytes. The page has fewer of them.
 macro_rules! qdiscs {
-    (<$P:ident> $($(#[$only:meta])? $variant:ident $(: $hot:ident)? => $type:ty,)+ ;
+    (<$P:ident> $($(#[$only:meta])? $variant:ident $(: $(#[$where:meta])? $hot:ident)? => $type:ty,)+ ;
         $($(#[$outer_only:meta])? $outer:ident => $outer_type:ty,)+) => {
         /// Any discipline of the registry, dispatched statically. Each discipline is boxed, so that an `AnyQdisc` is
         /// cheap to move.
@@ -133,7 +133,7 @@ macro_rules! qdiscs {
             #[inline]
             pub fn visit<V: Visit<$P>>(&mut self, visit: V) -> V::Answer {
                 match self {
-                    $($(Self::$variant(live) => $hot(&mut live.qdisc).welcome(visit),)?)+
+                    $($($(#[$where])? Self::$variant(live) => $hot(&mut live.qdisc).welcome(visit),)?)+
                     other => visit.visit(other),
                 }
             }
@@ -283,24 +283,24 @@ qdiscs! { <P>
     Prio => sched::prio::Prio<P>,
     Codel: Hot => aqm::Managed<P, aqm::codel::Codel>,
     Cobalt => aqm::Managed<P, aqm::cobalt::Cobalt>,
-    Fq => sched::fq::Fq<P>,
+    Fq: #[cfg(not(target_family = "wasm"))] Hot => sched::fq::Fq<P>,
     FqCodel: Hot => sched::fq_codel::FqCodel<P>,
     FqNocodel => sched::fq_nocodel::FqNocodel<P>,
-    Cake => sched::cake::Cake<P>,
+    Cake: #[cfg(not(target_family = "wasm"))] Hot => sched::cake::Cake<P>,
     #[cfg(feature = "complete")]
     CakeMq => sched::cake::mq::CakeMq<P>,
-    FqPie => sched::fq_pie::FqPie<P>,
-    Sfq => sched::sfq::Sfq<P>,
-    Pie => aqm::Managed<P, aqm::pie::Pie>,
+    FqPie: #[cfg(not(target_family = "wasm"))] Hot => sched::fq_pie::FqPie<P>,
+    Sfq: #[cfg(not(target_family = "wasm"))] Hot => sched::sfq::Sfq<P>,
+    Pie: #[cfg(not(target_family = "wasm"))] Hot => aqm::Managed<P, aqm::pie::Pie>,
     DocsisPie => aqm::Managed<P, aqm::docsis_pie::DocsisPie>,
-    Red => aqm::Managed<P, aqm::red::Red>,
+    Red: #[cfg(not(target_family = "wasm"))] Hot => aqm::Managed<P, aqm::red::Red>,
     RedGentle => aqm::Managed<P, aqm::red_gentle::RedGentle>,
     Ared => aqm::Managed<P, aqm::ared::Ared>,
     Blue => aqm::Managed<P, aqm::blue::Blue>,
     Sfb => aqm::Managed<P, aqm::sfb::Sfb>,
     Pi => aqm::Managed<P, aqm::pi::Pi>,
     Rem => aqm::Managed<P, aqm::rem::Rem>,
-    DualPi2 => sched::dualpi2::DualPi2<P>,
+    DualPi2: #[cfg(not(target_family = "wasm"))] Hot => sched::dualpi2::DualPi2<P>,
     #[cfg(feature = "complete")]
     DocsisLld => sched::docsis_lld::DocsisLld<P>,
     Choke => aqm::choke::Choke<P>,
