@@ -138,25 +138,35 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
 
     #[inline]
     fn dequeue<O: Owner<P>>(&mut self, _now: Instant, _owner: &mut O) -> Option<P> {
-        let mut tail = self.tail;
-        let slot = loop {
-            let slot = self.slots.get(tail as usize)?.next; // NIL is never a slot
-            let allot = &mut self.slots[slot as usize].allot;
-            if *allot > 0 {
-                break slot;
-            }
-            *allot += self.quantum;
-            tail = slot;
-        };
-        self.tail = tail;
-        let packet = self.shorten(slot, false)?;
-        let left = &mut self.slots[slot as usize];
-        if left.packets == 0 {
-            self.leave_round(slot);
-        } else {
-            left.allot = left.allot.saturating_sub_unsigned(packet.len());
-        }
+        let slot = self.next_slot()?;
+        let packet = self.take(slot, false)?;
+        self.served(slot, packet.len());
         Some(packet)
+    }
+
+    #[inline]
+    fn dequeue_to<O: Owner<P>, R>(
+        &mut self,
+        _now: Instant,
+        _owner: &mut O,
+        send: impl FnOnce(&P, u32) -> R,
+    ) -> Option<R> {
+        let slot = self.next_slot()?;
+        let queue = &mut self.slots[slot as usize].queue;
+        let head = self.packets.head(*queue)?;
+        let len = head.len();
+        let sent = send(head, len);
+        self.packets.drop_head(queue, |_| {});
+        self.count_out(slot, len);
+        self.served(slot, len);
+        Some(sent)
+    }
+
+    #[inline]
+    fn pass(&mut self, _now: Instant, packet: &P) -> Option<u32> {
+        // The bucket would take the newest free slot and give it back.
+        let is_free = self.backlog.packets == 0 && self.keys.is_some() && self.red.is_none();
+        (is_free && self.limit > 0 && self.depth > 0).then(|| packet.len())
     }
 
     fn next_timer(&self) -> Option<Instant> {
@@ -286,14 +296,48 @@ impl<P: Packet> Sfq<P> {
 
     /// Takes a packet from a slot, at the head or the `tail`. The reverse of [`Sfq::put`].
     fn take(&mut self, slot: u32, tail: bool) -> Option<P> {
-        let slot = &mut self.slots[slot as usize];
-        let queue = &mut slot.queue;
+        let queue = &mut self.slots[slot as usize].queue;
         let packet = if tail { self.packets.pop_tail(queue) } else { self.packets.pop(queue) }?;
-        let len = u64::from(packet.len());
-        (slot.packets, slot.bytes) = (slot.packets - 1, slot.bytes - len);
-        self.backlog.packets -= 1;
-        self.backlog.bytes -= len;
+        self.count_out(slot, packet.len());
         Some(packet)
+    }
+
+    /// Counts that a packet of `len` bytes has left a slot. The caller updates the slot's length in `lengths`.
+    #[inline]
+    fn count_out(&mut self, slot: u32, len: u32) {
+        let slot = &mut self.slots[slot as usize];
+        (slot.packets, slot.bytes) = (slot.packets - 1, slot.bytes - u64::from(len));
+        self.backlog.packets -= 1;
+        self.backlog.bytes -= u64::from(len);
+    }
+
+    /// Returns the slot whose turn it is. The others before it get their share of the next round.
+    #[inline]
+    fn next_slot(&mut self) -> Option<u32> {
+        let mut tail = self.tail;
+        let slot = loop {
+            let slot = self.slots.get(tail as usize)?.next; // NIL is never a slot
+            let allot = &mut self.slots[slot as usize].allot;
+            if *allot > 0 {
+                break slot;
+            }
+            *allot += self.quantum;
+            tail = slot;
+        };
+        self.tail = tail;
+        Some(slot)
+    }
+
+    /// Notes that the slot whose turn it was has sent a packet of `len` bytes.
+    #[inline]
+    fn served(&mut self, slot: u32, len: u32) {
+        let left = &mut self.slots[slot as usize];
+        let length = left.packets;
+        left.allot = left.allot.saturating_sub_unsigned(if length == 0 { 0 } else { len });
+        self.lengths.moved(&mut self.slots, slot, length + 1);
+        if length == 0 {
+            self.leave_round(slot);
+        }
     }
 
     /// Adds `packet` to a slot that is not full. A flow without waiting packets comes last in the round.
