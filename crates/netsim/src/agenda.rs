@@ -84,6 +84,13 @@ impl Agenda {
         (time < limit).then_some((time, component))
     }
 
+    /// Returns whether a packet comes out of a first pipe before `limit`, and before another component of the hosts acts.
+    #[inline]
+    pub(crate) fn is_pipes_turn(&self, limit: Instant) -> bool {
+        let [.., down, up] = self.scanned;
+        down.min(up) < limit.min(self.calm_until())
+    }
+
     /// Returns a time before which no component acts but those of the bottlenecks and the first pipes.
     #[inline]
     pub(crate) fn calm_until(&self) -> Instant {

@@ -85,7 +85,7 @@ impl Simulation {
     /// Returns whether there are too many connections of applications to stay in a cache.
     #[inline]
     pub(super) fn has_many_sockets(&self) -> bool {
-        PREFETCHES && self.sockets.len() > CACHED
+        PREFETCHES && self.sockets.len() > 16 * CACHED
     }
 
     /// Does what [`look_ahead`](Self::look_ahead) does, for packets of applications. Each stage finds what the one
