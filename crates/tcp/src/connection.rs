@@ -328,14 +328,14 @@ impl Connection {
     /// and then split.
     #[inline]
     pub fn transmit(&mut self, now: Instant, wire: &mut impl Wire) {
-        if self.phase != Phase::Established || self.receiver.owes_ack() {
+        if self.phase != Phase::Established || self.receiver.owes_ack() || self.receiver.tells_bytes() {
             return self.transmit_unusual(now, wire);
         }
         // Segments are built and sent in one place only (instruction cache): the code that a packet runs has to fit a
         // core's cache.
         while let Some((seq, len, flags, ecn, is_last)) = self.next(now) {
             wire.prepare();
-            let mut segment = self.carry(now, seq, len, flags, ecn);
+            let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
@@ -364,8 +364,9 @@ impl Connection {
                     self.sender.hear(segment);
                     self.receiver.on_next(now, segment, self.sender.rtt());
                     if self.receiver.is_ack_due() {
+                        let (seq, len, flags, ecn, _) = self.bare();
                         wire.prepare();
-                        wire.put(self.bare_ack(now));
+                        wire.put(self.receiver.carry(now, seq, len, flags, ecn));
                     }
                     return None;
                 }

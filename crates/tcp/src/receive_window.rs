@@ -183,7 +183,13 @@ impl ReceiveWindow {
     /// Returns the window field of the next segment. `memory` bytes of the buffer are in use.
     #[inline]
     pub(crate) fn offer(&mut self, nxt: SeqNumber, memory: u32) -> u16 {
-        let window = self.wanted(memory).max(self.left(nxt));
+        self.offer_of(self.wanted(memory), nxt)
+    }
+
+    /// Does the same if the `wanted` bytes are known.
+    #[inline]
+    pub(crate) fn offer_of(&mut self, wanted: u32, nxt: SeqNumber) -> u16 {
+        let window = wanted.max(self.left(nxt));
         let field = ((window + (1 << self.shift) - 1) >> self.shift).min(u32::from(u16::MAX));
         self.edge = nxt + (field << self.shift);
         field as u16
@@ -191,10 +197,15 @@ impl ReceiveWindow {
 
     /// Returns whether the offer, with `memory` bytes of the buffer in use, would be less than in the ACK of
     /// `last_ack`.
-    #[inline]
     pub(crate) fn shrinks(&self, last_ack: SeqNumber, memory: u32) -> bool {
+        self.shrinks_to(self.wanted(memory), last_ack)
+    }
+
+    /// Does the same if the `wanted` bytes are known.
+    #[inline]
+    pub(crate) fn shrinks_to(&self, wanted: u32, last_ack: SeqNumber) -> bool {
         let unit = 1 << self.shift;
-        ((self.wanted(memory) + unit - 1) & !(unit - 1)) < self.left(last_ack)
+        ((wanted + unit - 1) & !(unit - 1)) < self.left(last_ack)
     }
 
     /// Returns whether a segment that waits may leave less room than is offered.
@@ -212,7 +223,7 @@ impl ReceiveWindow {
     /// Returns the bytes to offer if the edge could move freely. A silly small window counts as 0 (RFC 9293,
     /// 3.8.6.2.2).
     #[inline]
-    fn wanted(&self, memory: u32) -> u32 {
+    pub(crate) fn wanted(&self, memory: u32) -> u32 {
         if memory == 0 {
             return self.offered.min(self.allowed);
         }

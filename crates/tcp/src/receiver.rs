@@ -341,14 +341,17 @@ impl Receiver {
         }
     }
 
-    /// Does the same if the segment may make the window smaller.
-    #[inline(never)]
+    /// Does the same if the segment may make the window smaller. A window that has grown to its limit stays near it, so
+    /// most segments come here.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `on_next`
     fn answer_near_limit(&mut self, now: Instant, len: u16, rtt: &RttEstimator) {
         let memory = self.window.packet_memory() + u32::from(len);
-        let shrinks = self.delack.asks_for_room(self.unacked) && self.window.shrinks(self.last_ack, memory);
+        let wanted = self.delack.asks_for_room(self.unacked).then(|| self.window.wanted(memory));
+        let shrinks = wanted.is_some_and(|wanted| self.window.shrinks_to(wanted, self.last_ack));
         let unacked = if shrinks { 0 } else { self.unacked };
         if self.answer_next(now, unacked, rtt) {
-            self.told = Some(self.window.offer(self.nxt, memory));
+            let wanted = wanted.unwrap_or_else(|| self.window.wanted(memory));
+            self.told = Some(self.window.offer_of(wanted, self.nxt));
         } else if shrinks {
             self.delack.on_read(self.unacked, false);
         }
