@@ -6,8 +6,8 @@
 //! that of their flow, and their number decides only within a flow.
 //!
 //! A few components, those of the bottlenecks and the first pipes, act with every packet. Their times stand in a plain
-//! array that is scanned; changing a time there is one store. The other components, most of them timers, seldom act.
-//! Their times stand in a [`Calendar`].
+//! array that is scanned; changing a time there is one store. So do the times of some more pipes, if there are several
+//! base RTTs. The other components, most of them timers, seldom act. Their times stand in a [`Calendar`].
 
 use crate::calendar::{Calendar, Entry};
 use crate::component::Component;
@@ -18,18 +18,28 @@ use goodqueue_units::Instant;
 const FIRST: Component = Component::FIRST_BUSY;
 const SCANNED: usize = 6;
 
+/// The pipes of so many base RTTs are scanned.
+pub(crate) const SCANNED_PIPES: usize = 8;
+
 /// The time at which each component acts next.
 pub(crate) struct Agenda {
     /// The times of [`SCANNED`] components, from [`FIRST`] on.
     scanned: [Instant; SCANNED],
+    /// The times of the pipes that follow, which are scanned too.
+    pipes: Vec<Instant>,
     /// The times of all other components.
     calendar: Calendar,
 }
 
 impl Agenda {
-    /// Builds an agenda of `components` components without plans.
-    pub(crate) fn new(components: usize) -> Self {
-        Self { scanned: [Instant::MAX; SCANNED], calendar: Calendar::new(components) }
+    /// Builds an agenda of `components` components without plans, among them `pipes` pipes of each direction.
+    pub(crate) fn new(components: usize, pipes: usize) -> Self {
+        let more = pipes.clamp(1, SCANNED_PIPES) - 1;
+        Self {
+            scanned: [Instant::MAX; SCANNED],
+            pipes: vec![Instant::MAX; 2 * more],
+            calendar: Calendar::new(components),
+        }
     }
 
     /// Returns the number of components.
@@ -58,6 +68,7 @@ impl Agenda {
                 (time, component) = (other, Component::at(FIRST.index() + place));
             }
         }
+        let (time, component) = self.earlier_pipe(time, component);
         while self.calendar.first() < Entry::new(time, component) {
             if self.calendar.turn() {
                 let first = self.calendar.first();
@@ -73,7 +84,7 @@ impl Agenda {
     pub(crate) fn next_of_hosts(&mut self, limit: Instant) -> Option<(Instant, Component)> {
         let [.., down, up] = self.scanned;
         let (time, place) = if down <= up { (down, SCANNED - 2) } else { (up, SCANNED - 1) };
-        let component = Component::at(FIRST.index() + place);
+        let (time, component) = self.earlier_pipe(time, Component::at(FIRST.index() + place));
         let first = if time < limit { Entry::new(time, component) } else { Entry::at(limit, 0) };
         while self.calendar.first() < first {
             if self.calendar.turn() {
@@ -84,14 +95,27 @@ impl Agenda {
         (time < limit).then_some((time, component))
     }
 
-    /// Returns whether a packet comes out of a first pipe before `limit`, and before another component of the hosts acts.
+    /// Returns the pipe that acts before `component`, which acts at `time`, and when; or these, if there is none.
+    #[inline]
+    fn earlier_pipe(&self, time: Instant, component: Component) -> (Instant, Component) {
+        let mut first = (time, component);
+        for (place, &other) in self.pipes.iter().enumerate() {
+            if other < first.0 {
+                first = (other, Component::at(FIRST.index() + SCANNED + place));
+            }
+        }
+        first
+    }
+
+    /// Returns whether a packet comes out of a scanned pipe before `limit`, and before another component of the hosts
+    /// acts.
     #[inline]
     pub(crate) fn is_pipes_turn(&self, limit: Instant) -> bool {
         let [.., down, up] = self.scanned;
-        down.min(up) < limit.min(self.calm_until())
+        self.pipes.iter().fold(down.min(up), |first, time| first.min(*time)) < limit.min(self.calm_until())
     }
 
-    /// Returns a time before which no component acts but those of the bottlenecks and the first pipes.
+    /// Returns a time before which no component acts but those of the bottlenecks and the scanned pipes.
     #[inline]
     pub(crate) fn calm_until(&self) -> Instant {
         self.calendar.first().time()
@@ -118,13 +142,16 @@ impl Agenda {
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
         match self.scanned.get_mut(Self::scan_index(component)) {
             Some(plan) => *plan = time,
-            None => self.set_in_calendar(component, time),
+            None => self.set_seldom(component, time),
         }
     }
 
     #[inline(never)]
-    fn set_in_calendar(&mut self, component: Component, time: Instant) {
-        self.calendar.set(component, time);
+    fn set_seldom(&mut self, component: Component, time: Instant) {
+        match self.pipes.get_mut(Self::scan_index(component).wrapping_sub(SCANNED)) {
+            Some(plan) => *plan = time,
+            None => self.calendar.set(component, time),
+        }
     }
 }
 
@@ -142,8 +169,9 @@ mod tests {
         #[test]
         fn the_earliest_component_is_always_next(
             moves in prop::collection::vec((0_usize..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),
+            pipes in 0_usize..6,
         ) {
-            let mut agenda = Agenda::new(20);
+            let mut agenda = Agenda::new(20, pipes);
             let mut times = [Instant::MAX; 40];
             let mut now = Instant::ZERO;
             for (number, (component, ahead, shift, acts)) in moves.into_iter().enumerate() {

@@ -100,6 +100,11 @@ impl Components {
         Self { row: row.0, flows: flow_timers.0, sockets: flow_timers.0 + 2 * flows as u32 }
     }
 
+    /// Returns the number of pipes of each direction.
+    pub(crate) fn pipes(&self) -> usize {
+        (self.row - Component::PIPE) as usize / 2
+    }
+
     /// Returns the number of components, with `sockets` connections of applications.
     pub(crate) fn count(&self, sockets: usize) -> usize {
         self.sockets as usize + 2 * sockets

@@ -1,5 +1,6 @@
 //! Propagation: a constant delay, without reordering and loss.
 
+use crate::agenda::SCANNED_PIPES;
 use crate::ids::{FanId, Number, PipeId};
 use crate::lists::{List, PerFlow};
 use crate::packet::Packet;
@@ -47,7 +48,18 @@ struct Pipe {
     delay: Duration,
     /// When the last packet of an earlier delay comes out. No packet behind it comes out before.
     floor: Instant,
+    /// Before this time only segments of bulk transfers come out.
+    bulk_before: Instant,
     on_the_way: VecDeque<(Instant, Packet)>,
+}
+
+/// What is in a pipe, with the time at which it comes out.
+pub(crate) type OnTheWay<'a> = &'a [(Instant, Packet)];
+
+/// Returns when the first of these packets comes out.
+#[inline]
+pub(crate) fn time_of(packets: OnTheWay<'_>) -> Instant {
+    packets.first().map_or(Instant::MAX, |(time, _)| *time)
 }
 
 impl Pipes {
@@ -58,8 +70,9 @@ impl Pipes {
         of_flow: PerFlow<Exit>,
         fans: List<FanId, Fan>,
     ) -> Self {
+        let (floor, bulk_before) = (Instant::ZERO, Instant::ZERO);
         let pipes: List<_, _> =
-            delays.map(|delay| Pipe { delay, floor: Instant::ZERO, on_the_way: VecDeque::new() }).collect();
+            delays.map(|delay| Pipe { delay, floor, bulk_before, on_the_way: VecDeque::new() }).collect();
         let flows = of_flow.len();
         let all = Self { pipes, flows, of_flow, fans, direction };
         let is_one = all.pipes.len() == 1 && !all.lead_on();
@@ -122,22 +135,45 @@ impl Pipes {
         was_empty.then_some(out)
     }
 
-    /// Returns the packets in the first pipe, with the times at which they come out. The ring has them in two pieces.
+    /// Returns the next packets in the pipe `id`, with the times at which they come out. There may be more behind them.
     #[inline]
-    pub(crate) fn first(&self) -> [&[(Instant, Packet)]; 2] {
-        self.pipes.get(PipeId::FIRST).map_or([&[]; 2], |pipe| pipe.on_the_way.as_slices().into())
+    pub(crate) fn next(&self, id: PipeId) -> OnTheWay<'_> {
+        self.pipes[id].on_the_way.as_slices().0
     }
 
-    /// Removes the next `packets` packets of the first pipe. Returns when the packet behind them comes out, or
+    /// Returns a time before which only segments of bulk transfers come out of the scanned pipes, all of which
+    /// [`next`](Self::next) has; at most `until`. `is_bulk` is asked once for each packet.
+    pub(crate) fn bulk_until(&mut self, until: Instant, is_bulk: impl Fn(&Packet) -> bool) -> Instant {
+        let mut first = until;
+        for pipe in self.pipes.iter_mut().take(SCANNED_PIPES) {
+            let (next, later) = pipe.on_the_way.as_slices();
+            let Some((time, _)) = next.first() else { continue };
+            let until = until.min(time_of(later));
+            if *time >= pipe.bulk_before {
+                let other = next.iter().find(|(time, packet)| *time >= until || !is_bulk(packet));
+                pipe.bulk_before = other.map_or(until, |(time, _)| until.min(*time));
+            }
+            first = first.min(until).min(pipe.bulk_before);
+        }
+        first
+    }
+
+    /// Forgets what [`bulk_until`](Self::bulk_until) has found. `has_others`: some flows are no bulk transfers.
+    pub(crate) fn look_anew(&mut self, has_others: bool) {
+        let bulk_before = if has_others { Instant::ZERO } else { Instant::MAX };
+        self.pipes.iter_mut().for_each(|pipe| pipe.bulk_before = bulk_before);
+    }
+
+    /// Removes the next `packets` packets of the pipe `id`. Returns when the packet behind them comes out, or
     /// [`Instant::MAX`] if there is none.
-    pub(crate) fn take_first(&mut self, packets: usize) -> Instant {
-        let on_the_way = &mut self.pipes[PipeId::FIRST].on_the_way;
+    pub(crate) fn take(&mut self, id: PipeId, packets: usize) -> Instant {
+        let on_the_way = &mut self.pipes[id].on_the_way;
         on_the_way.drain(..packets);
         on_the_way.front().map_or(Instant::MAX, |next| next.0)
     }
 
     /// Returns the number of pipes.
-    #[cfg(feature = "threads")]
+    #[inline]
     pub(crate) fn count(&self) -> usize {
         self.pipes.len()
     }

@@ -84,8 +84,6 @@ pub struct Simulation {
     envelopes: Envelopes,
     /// Where the hosts' packets wait, if the links act later or on another thread.
     shelf: Option<Box<Shelf>>,
-    /// Before these times only segments of bulk transfers come out of the first pipes.
-    bulk_before: ByDirection<Instant>,
 }
 
 /// The link into which a connection sends its segments.
@@ -169,11 +167,10 @@ impl Simulation {
             Some(row) => ByDirection::of(|direction| row.first_link(flow, direction)),
         };
         let flow_paths = flows.numbered().map(|(id, flow)| FlowPath::of(flow, entries(id))).collect();
-        let bulk_before = hearing::bulk_before(&flow_paths);
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
-        let mut agenda = Agenda::new(components.count(0));
+        let mut agenda = Agenda::new(components.count(0), components.pipes());
         agenda.set(Component::METRONOME, metronome.next_time());
         links.iter().for_each(|link| link.plan_timer(Instant::ZERO, &mut agenda));
         row.iter().for_each(|row| row.plan(&mut agenda));
@@ -192,7 +189,7 @@ impl Simulation {
                 FlowSeries::new(flow.name.clone(), tcp && is_tcp, cc && is_tcp, flow.is_echoed())
             })
             .collect();
-        Ok(Self {
+        let mut run = Self {
             now: Instant::ZERO,
             links,
             flow_series,
@@ -210,9 +207,10 @@ impl Simulation {
             arrivals: Vec::new(),
             envelopes: Envelopes::default(),
             shelf: None,
-            bulk_before,
             scenario,
-        })
+        };
+        run.look_anew();
+        Ok(run)
     }
 
     /// Returns the scenario.

@@ -3,20 +3,19 @@
 use super::Simulation;
 use super::flow_path::FlowPath;
 use super::shelf::{Shelf, Take};
-use crate::agenda::Agenda;
+use super::windows::TICK;
+use crate::agenda::{Agenda, SCANNED_PIPES};
 use crate::calendar::Entry;
 use crate::component::{Component, Components};
 use crate::ids::{FlowId, LinkId, Number, PipeId};
 use crate::link::Link;
-use crate::lists::{ByDirection, List, PerFlow};
+use crate::lists::{List, PerFlow};
 use crate::packet::{Body, Packet};
+use crate::pipe::{OnTheWay, Pipes, time_of};
 use crate::sockets::Bulk;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Instant, processor::prefetch};
-
-/// What is in a pipe, with the time at which it comes out.
-type OnTheWay<'a> = &'a [(Instant, Packet)];
 
 /// What hosts need to hear a segment.
 struct Hosts<'a, T> {
@@ -25,7 +24,6 @@ struct Hosts<'a, T> {
     agenda: &'a mut Agenda,
     components: Components,
     sent: &'a mut T,
-    bulk_before: &'a mut ByDirection<Instant>,
 }
 
 /// Where a connection's segments wait for the link.
@@ -50,36 +48,26 @@ impl<T: Take> Wire for Outbox<'_, T> {
 }
 
 impl Simulation {
-    /// Lets hosts hear the segments that come out of the first pipes before `until`, up to the first packet that is none
+    /// Lets hosts hear the segments that come out of the pipes before `until`, up to the first packet that is none
     /// of a bulk transfer, and as long as nothing else happens at hosts. Returns their number.
     pub(super) fn hear_before(&mut self, until: Instant) -> u64 {
         if self.sockets.bulk.len() == 0 || !self.agenda.is_pipes_turn(until) {
             return 0; // as at ten thousand homes: the search for the next segment would be in vain
         }
         let is_crowded = self.is_crowded();
-        let Self { links, flow_paths, sockets, agenda, components, shelf, bulk_before, .. } = self;
+        let Self { links, flow_paths, sockets, agenda, components, shelf, .. } = self;
         let (bulk, components) = (&mut sockets.bulk, *components);
         match shelf.as_deref_mut() {
             None => 0,
-            Some(Shelf::Own(sent)) => Hosts { flow_paths, bulk, agenda, components, sent, bulk_before }
-                .hear_before(until, links, is_crowded),
+            Some(Shelf::Own(sent)) => {
+                Hosts { flow_paths, bulk, agenda, components, sent }.hear_before(until, links, is_crowded)
+            }
             #[cfg(feature = "threads")]
-            Some(Shelf::Parts(sent)) => Hosts { flow_paths, bulk, agenda, components, sent, bulk_before }
-                .hear_before(until, links, is_crowded),
+            Some(Shelf::Parts(sent)) => {
+                Hosts { flow_paths, bulk, agenda, components, sent }.hear_before(until, links, is_crowded)
+            }
         }
     }
-}
-
-/// Returns the times before which no packet of another kind comes out of the first pipes, when none is known to come.
-pub(super) fn bulk_before(flow_paths: &PerFlow<FlowPath>) -> ByDirection<Instant> {
-    let has_others = flow_paths.iter().any(|path| !path.is_bulk);
-    ByDirection::of(|_| if has_others { Instant::ZERO } else { Instant::MAX })
-}
-
-/// Returns when the first of these packets comes out.
-#[inline]
-fn time_of(pipe: OnTheWay<'_>) -> Instant {
-    pipe.first().map_or(Instant::MAX, |(time, _)| *time)
 }
 
 impl<T: Take> Hosts<'_, T> {
@@ -90,34 +78,83 @@ impl<T: Take> Hosts<'_, T> {
     /// servers plan may come before what the users have done, but it is theirs alone.
     #[inline(never)]
     fn hear_before(&mut self, until: Instant, links: &mut List<LinkId, Link>, is_crowded: bool) -> u64 {
-        let [[down, down_later], [up, up_later]] =
-            Direction::ALL.map(|direction| links[LinkId::bottleneck(direction)].pipes.first());
-        let until = until.min(time_of(down_later)).min(time_of(up_later)); // the next call takes these
-        let until = self.bulk_until(until, [down, up]);
-        let [down_left, up_left] = [
-            self.hear_pipe(Direction::Down, down, until, is_crowded),
-            self.hear_pipe(Direction::Up, up, until, is_crowded),
-        ];
-        let heard = [down.len() - down_left.len(), up.len() - up_left.len()];
-        for (direction, heard) in Direction::ALL.into_iter().zip(heard) {
-            if heard > 0 {
-                let next = links[LinkId::bottleneck(direction)].pipes.take_first(heard);
-                self.agenda.set(Component::pipe(direction, PipeId::FIRST), next);
-            }
+        let bulk_until = |until, direction| {
+            let is_bulk =
+                |packet: &Packet| packet.segment().is_some() && self.flow_paths[packet.flow].is_bulk;
+            links[LinkId::bottleneck(direction)].pipes.bulk_until(until, is_bulk)
+        };
+        let until = Direction::ALL.into_iter().fold(until, bulk_until);
+        let mut events = 0;
+        for direction in Direction::ALL {
+            let pipes = &mut links[LinkId::bottleneck(direction)].pipes;
+            events += if pipes.count() == 1 {
+                let number =
+                    self.hear_pipe((direction, PipeId::FIRST), pipes.next(PipeId::FIRST), until, is_crowded);
+                self.take((direction, PipeId::FIRST), pipes, number)
+            } else {
+                self.hear_in_turn(direction, pipes, until, is_crowded)
+            };
         }
-        heard.into_iter().sum::<usize>() as u64
+        events as u64
+    }
+
+    /// Lets the hosts of one side hear the packets that come out of several pipes, each as soon as it is its turn.
+    /// Returns their number.
+    #[inline(never)] // out of the way of a single pipe
+    fn hear_in_turn(
+        &mut self,
+        direction: Direction,
+        pipes: &mut Pipes,
+        until: Instant,
+        is_crowded: bool,
+    ) -> usize {
+        let count = pipes.count().min(SCANNED_PIPES);
+        let mut left: [OnTheWay<'_>; SCANNED_PIPES] = [&[]; SCANNED_PIPES];
+        (0..count).for_each(|pipe| left[pipe] = pipes.next(PipeId::at(pipe)));
+        let mut heard = [0; SCANNED_PIPES];
+        loop {
+            // One pipe until it is another's turn. At equal times the pipe with the lower number is first.
+            let (mut first, mut turn) = (0, Instant::MAX);
+            for pipe in 1..count {
+                let (known, time) = (time_of(left[first]), time_of(left[pipe]));
+                if time < known {
+                    (first, turn) = (pipe, turn.min(known));
+                } else {
+                    turn = turn.min(time + TICK);
+                }
+            }
+            let number =
+                self.hear_pipe((direction, PipeId::at(first)), left[first], until.min(turn), is_crowded);
+            if number == 0 {
+                break;
+            }
+            left[first] = &left[first][number..];
+            heard[first] += number;
+        }
+        (0..count).map(|pipe| self.take((direction, PipeId::at(pipe)), pipes, heard[pipe])).sum()
+    }
+
+    /// Takes `number` packets that hosts have heard out of a pipe. Returns their number.
+    #[inline]
+    fn take(&mut self, (direction, id): (Direction, PipeId), pipes: &mut Pipes, number: usize) -> usize {
+        if number > 0 {
+            let next = pipes.take(id, number);
+            self.agenda.set(Component::pipe(direction, id), next);
+        }
+        number
     }
 
     /// Lets hosts hear the packets that come out of `pipe` before `until`, as long as nothing else happens at hosts.
-    /// Returns those that are left.
+    /// Returns their number.
     #[inline(never)] // one loop for both directions, into which the compiler puts the connection
-    fn hear_pipe<'p>(
+    fn hear_pipe(
         &mut self,
-        direction: Direction,
-        pipe: OnTheWay<'p>,
+        (direction, id): (Direction, PipeId),
+        pipe: OnTheWay<'_>,
         until: Instant,
         is_crowded: bool,
-    ) -> OnTheWay<'p> {
+    ) -> usize {
+        let component = Component::pipe(direction, id);
         let mut left = pipe;
         while let [(now, packet), behind @ ..] = left
             && *now < until.min(self.agenda.calm_until())
@@ -125,10 +162,10 @@ impl<T: Take> Hosts<'_, T> {
             if is_crowded {
                 self.look_ahead(direction, behind);
             }
-            self.hears(*now, direction, packet);
+            self.hears(*now, (direction, component), packet);
             left = behind;
         }
-        left
+        pipe.len() - left.len()
     }
 
     /// Prefetches what the packets `behind` the next one are going to touch, as
@@ -150,34 +187,15 @@ impl<T: Take> Hosts<'_, T> {
         }
     }
 
-    /// Returns the time before which only segments of bulk transfers come out of `pipes`, at most `until`. Each packet
-    /// is asked once.
-    fn bulk_until(&mut self, until: Instant, pipes: [OnTheWay<'_>; 2]) -> Instant {
-        let mut first = until;
-        for (direction, pipe) in Direction::ALL.into_iter().zip(pipes) {
-            if let Some((next, _)) = pipe.first()
-                && *next >= self.bulk_before[direction]
-            {
-                let is_bulk =
-                    |packet: &Packet| packet.segment().is_some() && self.flow_paths[packet.flow].is_bulk;
-                let other = pipe.iter().find(|(time, packet)| *time >= until || !is_bulk(packet));
-                self.bulk_before[direction] = other.map_or(until, |(time, _)| until.min(*time));
-            }
-            first = first.min(self.bulk_before[direction]);
-        }
-        first
-    }
-
     /// Lets a host hear `packet`, a segment of a bulk transfer, and takes what it answers.
     #[inline(always)] // for the processor: one loop of its own, without a call per packet
-    fn hears(&mut self, now: Instant, direction: Direction, packet: &Packet) {
+    fn hears(&mut self, now: Instant, (direction, component): (Direction, Component), packet: &Packet) {
         let (end, flow) = (direction.receiver(), packet.flow);
         let path = &mut self.flow_paths[flow];
         let Body::Tcp(segment) = &packet.body else { return };
         let (back, bulk) = (end.sends(), &mut self.bulk[flow]);
         let connection = &mut bulk.ends[end];
-        let component = Component::pipe(direction, PipeId::FIRST).index() as u32;
-        self.sent.turn(back, Entry::ranked(now, component, packet.place()));
+        self.sent.turn(back, Entry::ranked(now, component.index() as u32, packet.place()));
         let mut outbox = Outbox { now, direction: back, flow, path: &mut *path, sent: &mut *self.sent };
         let rtt = connection.respond(now, segment, &mut outbox);
         if let Some(rtt) = rtt

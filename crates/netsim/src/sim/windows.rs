@@ -9,7 +9,6 @@
 //! same at the same times.
 
 use super::Simulation;
-use super::hearing::bulk_before;
 use super::shelf::Shelf;
 use crate::flow::{Flow, Source};
 use crate::ids::LinkId;
@@ -32,7 +31,7 @@ impl Simulation {
             return most;
         }
         self.shelf = Some(Box::new(Shelf::Own(ByDirection::of(|_| Vec::new()))));
-        self.bulk_before = bulk_before(&self.flow_paths); // what came without windows has changed the pipes
+        self.look_anew(); // what came without windows has changed the pipes
         let now = self.now;
         self.links.iter_mut().for_each(|link| link.settle_before(now, &mut self.agenda));
         let end = until + TICK;
@@ -53,6 +52,12 @@ impl Simulation {
         self.now = now.max(Instant::ZERO + from.since(Instant::ZERO + TICK));
         self.links.iter().for_each(|link| link.plan_wire(&mut self.agenda));
         most.saturating_sub(events)
+    }
+
+    /// Lets each pipe forget until when only segments of bulk transfers come out of it.
+    pub(super) fn look_anew(&mut self) {
+        let has_others = self.flow_paths.iter().any(|path| !path.is_bulk);
+        self.links.iter_mut().for_each(|link| link.pipes.look_anew(has_others));
     }
 
     /// Lets the hosts act before `until`. Returns the number of events.
