@@ -18,8 +18,8 @@ use goodqueue_units::Instant;
 const FIRST: Component = Component::FIRST_BUSY;
 const SCANNED: usize = 6;
 
-/// The pipes of so many base RTTs are scanned.
-pub(crate) const SCANNED_PIPES: usize = 8;
+/// The pipes of so many base RTTs are scanned. One is enough for the page, whose module is smaller then.
+pub(crate) const SCANNED_PIPES: usize = if cfg!(target_family = "wasm") { 1 } else { 8 };
 
 /// The time at which each component acts next.
 pub(crate) struct Agenda {
@@ -99,7 +99,7 @@ impl Agenda {
     #[inline]
     fn earlier_pipe(&self, time: Instant, component: Component) -> (Instant, Component) {
         let mut first = (time, component);
-        for (place, &other) in self.pipes.iter().enumerate() {
+        for (place, &other) in self.pipes.iter().enumerate().take(2 * (SCANNED_PIPES - 1)) {
             if other < first.0 {
                 first = (other, Component::at(FIRST.index() + SCANNED + place));
             }

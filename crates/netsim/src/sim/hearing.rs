@@ -87,7 +87,7 @@ impl<T: Take> Hosts<'_, T> {
         let mut events = 0;
         for direction in Direction::ALL {
             let pipes = &mut links[LinkId::bottleneck(direction)].pipes;
-            events += if pipes.count() == 1 {
+            events += if pipes.count().min(SCANNED_PIPES) == 1 {
                 let number =
                     self.hear_pipe((direction, PipeId::FIRST), pipes.next(PipeId::FIRST), until, is_crowded);
                 self.take((direction, PipeId::FIRST), pipes, number)
