@@ -77,7 +77,10 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
                     sent = rest;
                     *offered += 1;
                     let is_idle = way.wire.ends == Instant::MAX;
-                    if IS_FAST && is_idle && let Some(length) = qdisc.pass(packet.arrival, packet) {
+                    if IS_FAST
+                        && is_idle
+                        && let Some(length) = qdisc.pass(packet.arrival, packet)
+                    {
                         way.take(packet.arrival, packet, length);
                         continue;
                     }
