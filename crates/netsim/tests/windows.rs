@@ -54,6 +54,20 @@ fn every_discipline_does_the_same() {
     }
 }
 
+/// Of twelve base RTTs eight are heard in the loop of hosts, and the others by way of the calendar. Whole milliseconds,
+/// and a link without a queue, make packets come out of several pipes at one nanosecond.
+#[test]
+fn many_base_rtts_do_the_same() {
+    let mut scenario = smallest();
+    scenario["duration"] = json!("2s");
+    scenario["bottleneck"] = json!({"rate": "12112kbit", "qdisc": "fq_codel", "up": {"rate": "1tbit"}});
+    let flow = |number: u64| json!({"kind": "bulk", "name": format!("f{number}"), "rtt": format!("{}ms", 2 * number)});
+    let mut traffic: Vec<_> = (1..=12).map(flow).collect();
+    traffic.push(json!({"kind": "ping", "interval": "1ms", "rtt": "2ms"}));
+    scenario["traffic"] = json!(traffic);
+    assert_same(&scenario);
+}
+
 fn links() -> Vec<Value> {
     let opportunities = file("windows-ms", b"1\n2\n2\n2\n2\n2\n2\n9\n");
     vec![
@@ -69,6 +83,8 @@ fn links() -> Vec<Value> {
         json!({"rate": "20mbit", "qdisc": "fq_codel", "ring": 8, "bql": "dynamic"}),
         json!({"rate": "20mbit", "qdisc": "pfifo limit 40", "bursts": "4ms"}),
         json!({"trace": opportunities, "qdisc": "pfifo limit 30"}),
+        json!({"rate": "20mbit", "qdisc": "sfq perturb 1s limit 20"}),
+        json!({"rate": "20mbit", "qdisc": "fq_codel memory_limit 2000 quantum 300"}),
     ]
 }
 
@@ -105,8 +121,8 @@ proptest! {
     #[test]
     fn random_runs_are_the_same(
         traffic in traffic(),
-        link in 0..12_usize,
-        up in 0..12_usize,
+        link in 0..14_usize,
+        up in 0..14_usize,
         interval in prop::sample::select(vec!["3ms", "7ms", "100ms"]),
         changes in 0..4_usize,
         seed in any::<u16>(),
