@@ -1,6 +1,6 @@
 //! Propagation: a constant delay, without reordering and loss.
 
-use crate::agenda::SCANNED_PIPES;
+use crate::agenda::scanned;
 use crate::ids::{FanId, Number, PipeId};
 use crate::lists::{List, PerFlow};
 use crate::packet::Packet;
@@ -144,8 +144,8 @@ impl Pipes {
     /// Returns a time before which only segments of bulk transfers come out of the scanned pipes, all of which
     /// [`next`](Self::next) has; at most `until`. `is_bulk` is asked once for each packet.
     pub(crate) fn bulk_until(&mut self, until: Instant, is_bulk: impl Fn(&Packet) -> bool) -> Instant {
-        let mut first = until;
-        for pipe in self.pipes.iter_mut().take(SCANNED_PIPES) {
+        let (mut first, count) = (until, self.scanned());
+        for pipe in self.pipes.iter_mut().take(count) {
             let (next, later) = pipe.on_the_way.as_slices();
             let Some((time, _)) = next.first() else { continue };
             let until = until.min(time_of(later));
@@ -172,8 +172,14 @@ impl Pipes {
         on_the_way.front().map_or(Instant::MAX, |next| next.0)
     }
 
-    /// Returns the number of pipes.
+    /// Returns how many of the pipes the agenda scans. They are the first ones.
     #[inline]
+    pub(crate) fn scanned(&self) -> usize {
+        scanned(self.pipes.len())
+    }
+
+    /// Returns the number of pipes.
+    #[cfg(feature = "threads")]
     pub(crate) fn count(&self) -> usize {
         self.pipes.len()
     }

@@ -54,18 +54,22 @@ fn every_discipline_does_the_same() {
     }
 }
 
-/// Of twelve base RTTs eight are heard in the loop of hosts, and the others by way of the calendar. Whole milliseconds,
-/// and a link without a queue, make packets come out of several pipes at one nanosecond.
+/// The loop of hosts hears all of eight base RTTs, and of nine the first. Whole milliseconds, and a link without a
+/// queue, make packets come out of several pipes at one nanosecond.
 #[test]
 fn many_base_rtts_do_the_same() {
     let mut scenario = smallest();
     scenario["duration"] = json!("2s");
+    scenario["warmup"] = json!("0s");
     scenario["bottleneck"] = json!({"rate": "12112kbit", "qdisc": "fq_codel", "up": {"rate": "1tbit"}});
-    let flow = |number: u64| json!({"kind": "bulk", "name": format!("f{number}"), "rtt": format!("{}ms", 2 * number)});
-    let mut traffic: Vec<_> = (1..=12).map(flow).collect();
-    traffic.push(json!({"kind": "ping", "interval": "1ms", "rtt": "2ms"}));
-    scenario["traffic"] = json!(traffic);
-    assert_same(&scenario);
+    let flow =
+        |number| json!({"kind": "bulk", "name": format!("f{number}"), "rtt": format!("{}ms", 2 * number)});
+    for count in [8, 9] {
+        let mut traffic: Vec<_> = (1..=count).map(flow).collect();
+        traffic.push(json!({"kind": "ping", "interval": "1ms", "rtt": "2ms"}));
+        scenario["traffic"] = json!(traffic);
+        assert_same(&scenario);
+    }
 }
 
 fn links() -> Vec<Value> {
@@ -83,7 +87,7 @@ fn links() -> Vec<Value> {
         json!({"rate": "20mbit", "qdisc": "fq_codel", "ring": 8, "bql": "dynamic"}),
         json!({"rate": "20mbit", "qdisc": "pfifo limit 40", "bursts": "4ms"}),
         json!({"trace": opportunities, "qdisc": "pfifo limit 30"}),
-        json!({"rate": "20mbit", "qdisc": "sfq perturb 1s limit 20"}),
+        json!({"rate": "20mbit", "qdisc": "sfq perturb 1 limit 20"}),
         json!({"rate": "20mbit", "qdisc": "fq_codel memory_limit 2000 quantum 300"}),
     ]
 }

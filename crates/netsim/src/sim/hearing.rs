@@ -87,7 +87,7 @@ impl<T: Take> Hosts<'_, T> {
         let mut events = 0;
         for direction in Direction::ALL {
             let pipes = &mut links[LinkId::bottleneck(direction)].pipes;
-            events += if pipes.count().min(SCANNED_PIPES) == 1 {
+            events += if SCANNED_PIPES == 1 || pipes.scanned() == 1 {
                 let number =
                     self.hear_pipe((direction, PipeId::FIRST), pipes.next(PipeId::FIRST), until, is_crowded);
                 self.take((direction, PipeId::FIRST), pipes, number)
@@ -108,7 +108,7 @@ impl<T: Take> Hosts<'_, T> {
         until: Instant,
         is_crowded: bool,
     ) -> usize {
-        let count = pipes.count().min(SCANNED_PIPES);
+        let count = pipes.scanned();
         let mut left: [OnTheWay<'_>; SCANNED_PIPES] = [&[]; SCANNED_PIPES];
         (0..count).for_each(|pipe| left[pipe] = pipes.next(PipeId::at(pipe)));
         let mut heard = [0; SCANNED_PIPES];
