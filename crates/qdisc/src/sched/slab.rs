@@ -265,7 +265,8 @@ mod tests {
             }
             // Every place is either in a chain or free.
             let waiting: usize = model.iter().map(VecDeque::len).sum();
-            let free = core::iter::successors(Some(slab.free), |place| Some(slab.nodes[*place as usize].next));
+            let next = |place: &u32| slab.nodes.get(*place as usize).map(|node| node.next);
+            let free = core::iter::successors(Some(slab.free), next);
             let free = free.take_while(|place| *place != NIL).count();
             prop_assert_eq!(free + waiting, slab.nodes.len());
         }
