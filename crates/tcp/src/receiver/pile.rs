@@ -28,7 +28,7 @@ pub(super) struct Pile {
 impl Pile {
     /// Returns a packet of `bytes` at `offset` in the stream, with `overhead` bytes of memory beside them.
     pub(super) fn packet(offset: u32, bytes: u32, overhead: u32) -> Self {
-        let fragments = (offset + bytes.max(1) - 1) / PAGE - offset / PAGE + 1;
+        let fragments = (offset % PAGE + bytes.max(1) - 1) / PAGE + 1;
         let fragments = fragments.min(MOST_FRAGMENTS.into()) as u8;
         Self { first: Packet { bytes, fragments }, others: Vec::new(), memory: bytes + overhead }
     }
@@ -99,6 +99,15 @@ mod tests {
             pile.join(&Pile::packet(offset + 1448 * n, 1448, OVERHEAD), OVERHEAD);
         }
         pile
+    }
+
+    /// The offset wraps after 4 GiB. A segment over that border has two fragments, as at the border of any page.
+    #[test]
+    fn a_segment_may_lie_over_the_wrap_of_the_stream() {
+        for border in [PAGE, 0] {
+            let packet = Pile::packet(border.wrapping_sub(100), 1448, OVERHEAD);
+            assert_eq!(packet.first.fragments, 2);
+        }
     }
 
     /// A packet has 17 fragments at most, and the first 18 segments lie within the first page. Guards against a pile
