@@ -6,13 +6,17 @@ once, series and changes amid all else, queues of one packet, base RTTs from nea
 versions must have the same bytes: on one thread, on 2 and 3, and in 1, 7 and 300 slices.
 
     python3 benches/digests.py OTHER_TREE [THIS_TREE] [--random N] [--quick]
+    python3 benches/digests.py --aarch64 [--random N] [--quick]
 
-OTHER_TREE needs this tree's crates/netsim/examples/packets.rs.
+OTHER_TREE needs this tree's crates/netsim/examples/packets.rs. `--aarch64` compares this tree with itself, compiled for
+that processor and emulated. It needs Debian's gcc-aarch64-linux-gnu and qemu-user, and Rust's target
+aarch64-unknown-linux-gnu.
 """
 
 import argparse
 import json
 import random
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -81,19 +85,37 @@ STACKS = ("linux-3.10", "linux-3.14", "linux-6.1", "linux-6.12", "linux-7.3", "r
 def main() -> int:
     """Compare two trees, and return 1 if a record differs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("other", type=Path)
+    parser.add_argument("other", type=Path, nargs="?")
     parser.add_argument("this", type=Path, nargs="?", default=ROOT)
     parser.add_argument("--random", type=int, default=900, metavar="N", help="random scenarios [900]")
     parser.add_argument("--quick", action="store_true", help="only in one slice on one thread")
+    parser.add_argument("--aarch64", action="store_true", help="compare with the same tree on an emulated processor")
     asked = parser.parse_args()
-    programs = [
-        tree if tree.is_file() else build("goodqueue-netsim", "packets", tree) for tree in (asked.other, asked.this)
-    ]
+    if asked.aarch64 == (asked.other is not None):
+        parser.error("accepted: OTHER_TREE or --aarch64")
     with tempfile.TemporaryDirectory() as folder:
+        other = emulated(Path(folder), asked.this) if asked.aarch64 else program(asked.other)
+        programs = [other, program(asked.this)]
         path = Path(folder) / "scenarios"
         scenarios = [*behaviours(), *examples(), *(random_one(seed) for seed in range(asked.random))]
         path.write_text("".join(json.dumps(scenario) + "\n" for scenario in scenarios))
         return compare(programs, path, scenarios, WAYS[:1] if asked.quick else WAYS)
+
+
+def program(tree: Path) -> Path:
+    """Return the program of ``tree``. A file is the program itself."""
+    return tree if tree.is_file() else build("goodqueue-netsim", "packets", tree)
+
+
+def emulated(folder: Path, tree: Path) -> Path:
+    """Build ``tree`` for aarch64, and return a script in ``folder`` that runs it."""
+    target = "aarch64-unknown-linux-gnu"
+    linker = f'target.{target}.linker="aarch64-linux-gnu-gcc"'
+    built = build("goodqueue-netsim", "packets", tree, ("--target", target, "--config", linker))
+    script = folder / "emulated"
+    script.write_text(f'#!/bin/sh\nexec qemu-aarch64 -L /usr/aarch64-linux-gnu {shlex.quote(str(built))} "$@"\n')
+    script.chmod(0o755)
+    return script
 
 
 def compare(programs: list[Path], path: Path, scenarios: list[Scenario], ways: tuple[tuple[str, ...], ...]) -> int:
