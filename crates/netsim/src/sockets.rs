@@ -175,8 +175,10 @@ impl Sockets {
         let (queues, paced) = (self.small_queues.get(flow), self.paced.get(flow));
         let late = self.reading_late.get(flow);
         let end = |end| {
-            let connection = self.end(config, opener, flow, end);
-            let mut connection = limited(connection, queues.and_then(|queues| queues[end]));
+            let mut connection = self.end(config, opener, flow, end);
+            if let Some(queues) = queues.and_then(|queues| queues[end]) {
+                connection.limit_queue(queues);
+            }
             if paced.is_some_and(|paced| paced[end]) {
                 connection.leave_pacing_to_queue(true);
             }
@@ -185,7 +187,7 @@ impl Sockets {
             }
             connection
         };
-        let (ends, timers) = (PerSide::of(end), PerSide::of(|_| Instant::MAX));
+        let (ends, timers) = (PerSide::from(Side::ALL.map(end)), PerSide::of(|_| Instant::MAX));
         let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
         let number = self.opened;
         self.opened += 1;
@@ -295,14 +297,6 @@ impl Sockets {
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
-}
-
-/// Returns `connection` with `small_queues`, if its host has any.
-fn limited(mut connection: Connection, small_queues: Option<SmallQueues>) -> Connection {
-    if let Some(small_queues) = small_queues {
-        connection.limit_queue(small_queues);
-    }
-    connection
 }
 
 impl std::ops::Index<SocketId> for Sockets {
