@@ -41,7 +41,7 @@ impl Chain {
 #[derive(Clone, Debug)]
 struct Node<P> {
     packet: Option<P>,
-    /// The next packet of the chain.
+    /// The next packet of the chain, or the next free place.
     next: u32,
     /// The packet before it. Stale in the head, so that taking the head need not touch the packet behind it.
     previous: u32,
@@ -51,13 +51,13 @@ struct Node<P> {
 #[derive(Clone, Debug)]
 pub(crate) struct Slab<P> {
     nodes: Vec<Node<P>>,
-    /// Free places. The place that was left last is at the end.
-    free: Vec<u32>,
+    /// The first free place: the one that was left last.
+    free: u32,
 }
 
 impl<P> Default for Slab<P> {
     fn default() -> Self {
-        Self { nodes: Vec::new(), free: Vec::new() }
+        Self { nodes: Vec::new(), free: NIL }
     }
 }
 
@@ -72,7 +72,8 @@ impl<P> Slab<P> {
     /// and its storing, so it need not be stored before.
     #[inline]
     pub(crate) fn push_with(&mut self, chain: &mut Chain, make: impl FnOnce() -> P) -> &P {
-        let place = self.free.pop().unwrap_or_else(|| self.grow());
+        let place = if self.free == NIL { self.grow() } else { self.free };
+        self.free = self.nodes[place as usize].next;
         // Branchless on purpose: branch prediction cannot know whether a queue is empty. The first packet of a chain
         // is linked to itself until the next lines set its `next`.
         let is_first = chain.head == NIL;
@@ -98,8 +99,8 @@ impl<P> Slab<P> {
     pub(crate) fn pop(&mut self, chain: &mut Chain) -> Option<P> {
         let place = chain.head;
         let node = self.nodes.get_mut(place as usize)?; // NIL is never a place
-        chain.head = node.next;
-        self.free.push(place);
+        chain.head = core::mem::replace(&mut node.next, self.free);
+        self.free = place;
         node.packet.take()
     }
 
@@ -123,7 +124,7 @@ impl<P> Slab<P> {
     /// Prefetches the place of the next packet that comes.
     #[cfg(feature = "complete")]
     pub(crate) fn prefetch_free(&self) {
-        if let Some(node) = self.free.last().and_then(|place| self.nodes.get(*place as usize)) {
+        if let Some(node) = self.nodes.get(self.free as usize) {
             prefetch(node);
         }
     }
@@ -156,7 +157,8 @@ impl<P> Slab<P> {
         let place = chain.tail;
         let node = &mut self.nodes[place as usize];
         chain.tail = node.previous;
-        self.free.push(place);
+        node.next = self.free;
+        self.free = place;
         let packet = node.packet.take();
         self.nodes[chain.tail as usize].next = NIL;
         packet
@@ -181,8 +183,8 @@ impl<P> Slab<P> {
             return self.pop_tail(chain);
         }
         let node = self.nodes.get_mut(place as usize)?;
-        let (next, previous) = (node.next, node.previous);
-        self.free.push(place);
+        let (next, previous) = (core::mem::replace(&mut node.next, self.free), node.previous);
+        self.free = place;
         let packet = node.packet.take();
         self.nodes[previous as usize].next = next;
         self.nodes[next as usize].previous = previous;
@@ -246,7 +248,9 @@ mod tests {
             }
             // Every place is either in a chain or free.
             let waiting: usize = model.iter().map(VecDeque::len).sum();
-            prop_assert_eq!(slab.free.len() + waiting, slab.nodes.len());
+            let following = |place: &u32| slab.nodes.get(*place as usize).map(|node| node.next);
+            let free = core::iter::successors(Some(slab.free), following).take_while(|place| *place != NIL);
+            prop_assert_eq!(free.count() + waiting, slab.nodes.len());
         }
     }
 }

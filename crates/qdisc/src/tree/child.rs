@@ -85,8 +85,8 @@ macro_rules! each {
 /// A discipline below a scheduler.
 pub(super) struct Child<P> {
     node: Node<P>,
-    /// The packet that would leave next, if a scheduler here had to hand it over to show it.
-    kept: Option<P>,
+    /// The packet that would leave next, if a scheduler here had to hand it over to show it. In a box: a leaf has none.
+    kept: Option<Box<P>>,
 }
 
 impl<P: Packet> Child<P> {
@@ -113,7 +113,7 @@ impl<P: Packet> Child<P> {
 
     /// Returns how long an `htb` has held packets back.
     pub(super) fn limits(&self, now: Instant) -> Option<super::htb::Limits> {
-        if let Node::Htb(htb) = &self.node { Some(htb.limits(now)) } else { None }
+        self.htb().map(|htb| htb.limits(now))
     }
 
     /// Returns the class below, where a discipline with classes is. `here`: there is none.
@@ -127,9 +127,19 @@ impl<P: Packet> Child<P> {
         }
     }
 
-    /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
-    pub(super) fn foresee(&self, words: &Words) -> Option<u32> {
-        if let Node::Htb(htb) = &self.node { htb.foresee(words) } else { None }
+    /// Returns the `htb`, if this is one.
+    pub(super) fn htb(&self) -> Option<&Htb<P>> {
+        if let Node::Htb(htb) = &self.node { Some(htb) } else { None }
+    }
+
+    /// Returns the `htb`, if this is one.
+    pub(super) fn htb_mut(&mut self) -> Option<&mut Htb<P>> {
+        if let Node::Htb(htb) = &mut self.node { Some(htb) } else { None }
+    }
+
+    /// Returns whether this is a leaf without filters.
+    pub(super) fn has_no_filters(&self) -> bool {
+        if let Node::Leaf(leaf) = &self.node { leaf.has_no_filters() } else { false }
     }
 
     /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does, for a class or for a leaf.
@@ -152,8 +162,8 @@ impl<P: Packet> Child<P> {
     /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
     /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
     pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
-        if self.kept.is_some() {
-            return (self.kept.take(), false);
+        if let Some(kept) = self.kept.take() {
+            return (Some(*kept), false);
         }
         if let Node::Leaf(leaf) = &mut self.node {
             return leaf.take(now, owner);
@@ -180,10 +190,10 @@ impl<P: Packet> Child<P> {
                 _ => {}
             }
             let (packet, emptied) = self.take(now, owner);
-            self.kept = packet;
-            return (self.kept.as_ref().map(P::len), emptied);
+            self.kept = packet.map(Box::new);
+            return (self.kept.as_deref().map(P::len), emptied);
         }
-        (self.kept.as_ref().map(P::len), false)
+        (self.kept.as_deref().map(P::len), false)
     }
 
     /// Returns the packets and bytes that wait.
