@@ -276,6 +276,9 @@ impl WebUsers {
             timeouts,
         });
         self.tally.response_begins();
+        if channel.exchanges.len() == 1 {
+            host.await_bytes(socket, host.receiver(), channel.wanted);
+        }
         host.write(socket, host.receiver(), request);
     }
 
@@ -347,6 +350,10 @@ impl WebUsers {
                 });
             }
             self.came(user, socket, exchange.gap, host);
+        }
+        if let Some(next) = self.channel(socket).and_then(|channel| channel.exchanges.front()) {
+            let wanted = next.wanted;
+            host.await_bytes(socket, host.receiver(), wanted);
         }
     }
 
