@@ -85,8 +85,11 @@ impl Host for Simulated<'_> {
     }
 
     fn close(&mut self, socket: SocketId, end: Side) {
-        self.sockets[socket].close(end);
-        self.sockets.errands.touched.push((socket, end));
+        // An application that stops closes what may have ended before.
+        if let Some(own) = self.sockets.get_mut(socket) {
+            own.close(end);
+            self.sockets.errands.touched.push((socket, end));
+        }
     }
 
     fn delivered(&self, socket: SocketId, end: Side) -> u64 {

@@ -102,23 +102,17 @@ impl Fates {
         std::mem::take(&mut self.is_corrupted)
     }
 
-    /// Prefetches where the next packet of `flow` is counted, which [`prefetch`](Self::prefetch) has made known.
+    /// Prefetches what the queue asks of a packet of `flow`, after [`prefetch`](Self::prefetch).
     pub(crate) fn prefetch_room(&self, flow: FlowId) {
-        if let Some(shares) = self.watch.as_ref().and_then(|watch| watch.shares.as_ref()) {
-            shares.prefetch_room(flow);
-        }
-    }
-
-    /// Prefetches what a packet of `flow` is going to ask for.
-    pub(crate) fn prefetch(&self, flow: FlowId) {
-        if self.class_of(flow).is_none() {
-            self.headers.prefetch(flow);
-        }
         if let Some(hosts) = &self.hosts {
             hosts.prefetch(flow);
         }
-        if let Some(shares) = self.watch.as_ref().and_then(|watch| watch.shares.as_ref()) {
-            shares.prefetch(flow);
+    }
+
+    /// Prefetches what the tree asks of a packet of `flow`.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        if self.class_of(flow).is_none() {
+            self.headers.prefetch(flow);
         }
     }
 

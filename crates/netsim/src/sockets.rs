@@ -300,6 +300,11 @@ impl Sockets {
         self.places.get(self.slots[id] as usize)
     }
 
+    /// Returns the connection in a slot, unless it has ended.
+    pub(crate) fn get_mut(&mut self, id: SocketId) -> Option<&mut Socket> {
+        self.places.get_mut(self.slots[id] as usize)
+    }
+
     /// Forgets an open connection, whose slot the flow may use again.
     pub(crate) fn release(&mut self, id: SocketId) {
         let &Socket { flow, hash, .. } = &self[id];

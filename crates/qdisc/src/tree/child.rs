@@ -82,6 +82,12 @@ macro_rules! each {
     };
 }
 
+/// Returns whether drops have emptied a discipline that had packets `before` and has `after`, and whose packet was taken
+/// or not.
+pub(super) fn is_emptied(before: Backlog, after: Backlog, taken: bool) -> bool {
+    after.packets == 0 && before.packets > u32::from(taken)
+}
+
 /// A discipline below a scheduler.
 pub(super) struct Child<P> {
     node: Node<P>,
@@ -159,29 +165,26 @@ impl<P: Packet> Child<P> {
         }
     }
 
-    /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
-    /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
+    /// Takes the next packet. The flag says that the discipline tells the class above if it has become empty by drops,
+    /// before the class has the packet (`qdisc_tree_reduce_backlog`). The count of a discipline with classes includes
+    /// the packet until it has returned it.
     pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
         if let Some(kept) = self.kept.take() {
             return (Some(*kept), false);
         }
-        if let Node::Leaf(leaf) = &mut self.node {
-            return leaf.take(now, owner);
-        }
-        let before = self.backlog().packets;
         let packet = match &mut self.node {
-            Node::Leaf(_) => None,
+            Node::Leaf(leaf) => return leaf.take(now, owner),
             Node::Htb(own) => own.dequeue(now, owner),
             Node::Hfsc(own) => own.dequeue(now, owner),
             Node::Drr(own) => own.dequeue(now, owner),
             Node::Bands(own) => own.dequeue(now, owner),
         };
-        // The count of a discipline with classes includes the packet until it has returned it.
-        let emptied = packet.is_none() && before > 0 && self.backlog().packets == 0;
-        (packet, emptied)
+        let is_told = packet.is_none();
+        (packet, is_told)
     }
 
-    /// Returns the length of the packet that would leave next, and the flag of [`Child::take`].
+    /// Returns the length of the packet that would leave next, and whether the class above is told that this has become
+    /// empty by drops.
     pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
         if self.kept.is_none() {
             match &mut self.node {
@@ -189,7 +192,9 @@ impl<P: Packet> Child<P> {
                 Node::Bands(bands) if bands.shows_head() => return (bands.peek(now, owner), false),
                 _ => {}
             }
-            let (packet, emptied) = self.take(now, owner);
+            let before = self.backlog();
+            let (packet, is_told) = self.take(now, owner);
+            let emptied = is_told && is_emptied(before, self.backlog(), packet.is_some());
             self.kept = packet.map(Box::new);
             return (self.kept.as_deref().map(P::len), emptied);
         }

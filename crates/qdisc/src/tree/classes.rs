@@ -3,7 +3,7 @@
 //! Nothing here depends on the number of classes, except the logarithm of those that have a timer.
 
 use super::change::Work;
-use super::child::{Child, Offered};
+use super::child::{Child, Offered, is_emptied};
 use super::fields::Words;
 use super::id::Id;
 use crate::packet::Packet;
@@ -159,9 +159,13 @@ impl<P: Packet> Children<P> {
         })
     }
 
-    /// Does what [`Child::take`] does.
+    /// Takes the next packet of a child. The flag says that the child has dropped all that waited, and told the class
+    /// above that it is empty.
     pub(super) fn take<O: Owner<P>>(&mut self, at: u32, now: Instant, owner: &mut O) -> (Option<P>, bool) {
-        self.with(at, (None, false), |child| child.take(now, owner))
+        let before = self.all[at as usize].backlog;
+        let (packet, is_told) = self.with(at, (None, false), |child| child.take(now, owner));
+        let emptied = is_told && is_emptied(before, self.all[at as usize].backlog, packet.is_some());
+        (packet, emptied)
     }
 
     /// Does what [`Child::peek`] does.

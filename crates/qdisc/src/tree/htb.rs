@@ -215,6 +215,12 @@ impl<P: Packet> Htb<P> {
         self.children.prefetch(at);
     }
 
+    fn approach_next(&self, leaf: u32, step: usize) {
+        if let Some(child) = self.children.get(leaf) {
+            child.approach_next(step);
+        }
+    }
+
     /// Prefetches what the four leaves after the present one are going to touch, whose turns are next at this level
     /// and priority. Each step finds what the one before it has prefetched, when the leaf was a turn further away.
     fn look_ahead(&self, level: usize, priority: usize) {
@@ -227,11 +233,32 @@ impl<P: Packet> Htb<P> {
             if let Some(leaf) = self.leaf_below(at, priority) {
                 match step {
                     None => self.prefetch_class(leaf),
-                    Some(step) => _ = self.children.get(leaf).map(|child| child.approach_next(step)),
+                    Some(step) => self.approach_next(leaf, step),
                 }
             }
             let Some(next) = row.members.next(at + 1).or_else(|| row.members.next(0)) else { return };
             at = next;
+        }
+    }
+
+    /// Prefetches what the classes of a level touch that change their modes next: a class that may send again does so
+    /// at once, and mostly it is a node, below which a leaf has the turn. As a class rises in the heap, each step finds
+    /// what the one before it has prefetched.
+    fn look_ahead_of_events(&self, level: usize) {
+        if !PREFETCHES || self.classes.len() <= CACHED {
+            return;
+        }
+        for (place, at) in self.waiting.soonest(level).enumerate() {
+            // The nodes are few, and stay in a cache.
+            let priority =
+                if level == 0 { 0 } else { self.classes[at as usize].active.trailing_zeros() as usize };
+            let leaf = if priority < PRIORITIES { self.leaf_below(at, priority) } else { None };
+            match (place, leaf) {
+                (0, Some(leaf)) => self.approach_next(leaf, 1),
+                (1 | 2, Some(leaf)) => self.approach_next(leaf, 0),
+                (_, Some(leaf)) => self.prefetch_class(leaf),
+                (_, None) => {}
+            }
         }
     }
 
@@ -332,6 +359,7 @@ impl<P: Packet> Htb<P> {
     fn do_events(&mut self, level: usize) -> Option<i64> {
         while let Some((due, at)) = self.waiting.first(level) {
             if due > self.now {
+                self.look_ahead_of_events(level);
                 return Some(due);
             }
             let class = &self.classes[at as usize];

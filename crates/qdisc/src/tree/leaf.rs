@@ -154,20 +154,16 @@ impl<P: Packet> Leaf<P> {
         }
     }
 
-    /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
-    /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
+    /// Takes the next packet. The flag says whether the discipline tells the class above at once if it becomes empty by
+    /// drops ([`Child::take`](super::child::Child::take)).
     pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
-        let Some(qdisc) = &mut self.made else { return (None, false) };
-        let before = qdisc.backlog().packets;
-        let packet = qdisc.take(now, owner);
-        let after = qdisc.backlog().packets;
-        let has_dropped = before > after + u32::from(packet.is_some());
+        let packet = self.made.as_mut().and_then(|qdisc| qdisc.take(now, owner));
         let is_told = packet.is_none() || self.pattern.reports_last;
-        (packet, has_dropped && after == 0 && is_told)
+        (packet, is_told)
     }
 
-    /// Returns the length of the packet that would leave next, and the flag of [`Leaf::take`]. A packet that the
-    /// discipline keeps counts before it reports what it has dropped (`codel_peek`, `fq_codel_peek`).
+    /// Returns the length of the packet that would leave next, and whether the discipline has become empty by drops. A
+    /// packet that it keeps counts before it reports what it has dropped (`codel_peek`, `fq_codel_peek`).
     pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
         let Some(qdisc) = &mut self.made else { return (None, false) };
         let before = qdisc.backlog().packets;

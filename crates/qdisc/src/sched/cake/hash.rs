@@ -230,6 +230,12 @@ impl Buckets {
         self.hosts.bulk(flow.src).max(self.hosts.bulk(flow.dst)).max(1)
     }
 
+    /// Prefetches the first sets. A home has few addresses, and so most of its flows have their hosts there.
+    #[cfg(feature = "complete")]
+    pub(super) fn prefetch_first(&self) {
+        [1, 2].into_iter().filter_map(|set| self.hosts.0.at(set)).for_each(prefetch);
+    }
+
     /// Prefetches the hosts of a flow.
     #[cfg(feature = "complete")]
     pub(super) fn prefetch(&self, flow: &Flow) {

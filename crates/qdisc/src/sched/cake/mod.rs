@@ -332,6 +332,7 @@ impl<P: Packet> Cake<P> {
         match step {
             0 => {
                 tin.flows.prefetch_place(place);
+                tin.buckets.prefetch_first();
                 self.packets.prefetch_free();
             }
             _ => {
@@ -487,7 +488,9 @@ impl<P: Packet> Cake<P> {
     /// Takes the oldest packet of a flow. The caller updates the heap.
     #[inline]
     fn pull(&mut self, tin: usize, flow: u16) -> Option<P> {
-        let packet = self.packets.pop(&mut self.tins[tin].flows[flow].queue)?;
+        let queue = &mut self.tins[tin].flows[flow].queue;
+        let packet = self.packets.pop(queue)?;
+        self.packets.prefetch(*queue);
         self.forget(tin, flow, &packet);
         Some(packet)
     }
