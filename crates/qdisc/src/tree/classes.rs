@@ -12,7 +12,7 @@ use crate::signal::Owner;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use goodqueue_units::Instant;
-use goodqueue_units::processor::{self, prefetch};
+use goodqueue_units::processor::prefetch;
 
 /// The children of one scheduler, by number.
 pub(super) struct Children<P> {
@@ -33,7 +33,7 @@ struct Slot<P> {
 }
 
 #[cfg(target_pointer_width = "64")]
-const _: () = processor::fills_lines::<Slot<u8>>(1);
+const _: () = goodqueue_units::processor::fills_lines::<Slot<u8>>(1);
 
 impl<P: Packet> Children<P> {
     /// Returns the children of classes, of which those without a discipline are no leaves.
