@@ -158,11 +158,10 @@ impl Calendar {
 
     /// Plans `component` for `time` and replaces its earlier plan. [`Instant::MAX`] removes the plan.
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
-        let entry = Entry::ranked(time, self.rank(component), component.index() as u32);
-        let plan = &mut self.plans[component];
-        if std::mem::replace(plan, time) == time {
+        if std::mem::replace(&mut self.plans[component], time) == time {
             return; // the plan is the same as before
         }
+        let entry = Entry::ranked(time, self.rank(component), component.index() as u32);
         if time != Instant::MAX {
             self.insert(entry);
         }

@@ -1,5 +1,6 @@
 //! What is counted of a queue in one direction: of a link's, or of all queues of a cell.
 
+use crate::complete::COMPLETE;
 use crate::flipped::is_noticed;
 use crate::foreign::Discipline;
 use crate::freed::Freed;
@@ -118,7 +119,9 @@ impl Fates {
 
     /// Begins to note the classes of flows, for one discipline that begins or has changed.
     pub(crate) fn begin_classes(&mut self) {
-        self.classes = Some(PerFlow::default());
+        if COMPLETE {
+            self.classes = Some(PerFlow::default());
+        }
     }
 
     /// Returns the class that is noted for a flow.
@@ -191,7 +194,9 @@ impl Owner<Packet> for Fates {
         self.class_of(packet.flow).filter(|_| packet.envelope().is_none())
     }
     fn note_class(&mut self, packet: &Packet, class: u32) {
-        let Some(classes) = self.classes.as_mut().filter(|_| packet.envelope().is_none()) else { return };
+        let Some(classes) = self.classes.as_mut().filter(|_| COMPLETE && packet.envelope().is_none()) else {
+            return;
+        };
         if classes.len() == 0 {
             *classes = vec![UNKNOWN; self.dropped.len()].into();
         }

@@ -90,11 +90,12 @@ macro_rules! qdiscs {
                 }
                 let mut args = args.clone();
                 args.resolve(link.rate)?;
+                let args = Arc::new(args);
                 $(
                     $(#[$only])?
                     if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
                         let qdisc = <$type as Discipline<$P>>::build(&args, link)?;
-                        return Ok(Self::$variant(Box::new(Live { qdisc, args: Arc::new(args), link: *link })));
+                        return Ok(Self::$variant(Box::new(Live { qdisc, args, link: *link })));
                     }
                 )+
                 Err(Error(format!("{}: not in the registry", args.spec.name)))

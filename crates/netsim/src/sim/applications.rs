@@ -61,13 +61,14 @@ impl Simulation {
             }
         }
         let Source::App(app) = &mut self.flows[flow].source else { return };
-        for at in touched.drain(..) {
+        for &at in &touched {
             if app.let_go(at, &mut self.sockets) {
                 for end in Side::ALL {
                     self.agenda.set(self.components.socket(at.0, end), Instant::MAX);
                 }
             }
         }
+        touched.clear();
         self.sockets.errands.touched = touched;
         self.agenda.set(self.components.flow(flow, Timer::Sender), app.next_time(self.flow_paths[flow].stop));
     }

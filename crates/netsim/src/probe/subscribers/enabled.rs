@@ -37,9 +37,9 @@ struct Counts {
 }
 
 /// So many packets wait before they are posted.
-const BATCH: usize = 64;
+const BATCH: usize = 128;
 /// How far ahead of the present packet the counters of another one are prefetched, and its room in them.
-const AHEAD: (usize, usize) = (12, 6);
+const AHEAD: (usize, usize) = (24, 12);
 
 /// A packet that has left.
 struct Started {
@@ -54,6 +54,7 @@ impl Counts {
     /// Posts what waits.
     fn post(&mut self) {
         let Self { list, offered, started } = self;
+        started.iter().take(AHEAD.0).for_each(|first| prefetch(&list[first.share as usize]));
         for (at, share) in offered.iter().enumerate() {
             if let Some(later) = offered.get(at + AHEAD.0) {
                 prefetch(&list[*later as usize].offered);

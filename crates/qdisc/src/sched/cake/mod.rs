@@ -70,7 +70,7 @@ pub(crate) fn is_host(args: &Args, major: u16) -> bool {
 
 /// What a CAKE is set up with. Those that are set up alike share it: ten thousand subscribers have one in the
 /// processor's cache.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Setup {
     plan: Plan,
     isolation: Isolation,
@@ -182,14 +182,18 @@ impl<P: Packet> Cake<P> {
     }
 }
 
+/// Returns the first estimate of the arriving rate, if the shaper is to follow it.
+fn estimate(args: &Args, setup: &Setup) -> Option<Box<Estimate>> {
+    args.get(&AUTORATE).map(|_| Box::new(Estimate::new(setup.rate, args.release())))
+}
+
 impl<P: Packet> Discipline<P> for Cake<P> {
     const SPEC: QdiscSpec = params::SPEC;
 
     fn build(args: &Args, link: &Link) -> Result<Self, Error> {
-        let mut cake = Self::new(Arc::new(Setup::new(args, link)));
-        let rate = cake.setup.rate;
-        cake.estimate = args.get(&AUTORATE).map(|_| Box::new(Estimate::new(rate, args.release())));
-        Ok(cake)
+        let setup = Setup::new(args, link);
+        let estimate = estimate(args, &setup);
+        Ok(Self { estimate, ..Self::new(Arc::new(setup)) })
     }
 
     fn another(&self, args: &Args, link: &Link) -> Result<Self, Error> {
@@ -203,14 +207,13 @@ impl<P: Packet> Discipline<P> for Cake<P> {
         link: &Link,
         owner: &mut O,
     ) -> Result<(), Error> {
-        let fresh = Self::build(args, link)?;
         let unlimited = self.pace().is_unlimited();
-        let estimated = self.estimate.take().filter(|_| fresh.estimate.is_some());
-        let rate = if estimated.is_some() { self.setup.rate } else { fresh.setup.rate };
-        self.estimate = estimated.or(fresh.estimate);
-        let Setup { isolation, tins, .. } = *self.setup;
-        let mut setup = Setup { isolation, tins, ..(*fresh.setup).clone() };
-        setup.shape(rate);
+        let mut setup = Setup::new(args, link);
+        (setup.isolation, setup.tins) = (self.setup.isolation, self.setup.tins);
+        let fresh = estimate(args, &setup);
+        let estimated = self.estimate.take().filter(|_| fresh.is_some());
+        setup.shape(if estimated.is_some() { self.setup.rate } else { setup.rate });
+        self.estimate = estimated.or(fresh);
         self.setup = Arc::new(setup);
         if unlimited && !self.pace().is_unlimited() {
             // The shaper's clocks did not run before: they begin now.
@@ -468,7 +471,9 @@ impl<P: Packet> Cake<P> {
     #[inline]
     fn follow_arrivals(&mut self, now: Instant, bytes: i64) {
         if let Some(rate) = self.estimate.as_mut().and_then(|estimate| estimate.arrived(now, bytes)) {
-            Arc::make_mut(&mut self.setup).shape(rate);
+            let mut setup = *self.setup;
+            setup.shape(rate);
+            self.setup = Arc::new(setup);
         }
     }
 

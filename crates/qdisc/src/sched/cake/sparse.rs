@@ -22,44 +22,63 @@ pub(super) trait Entry {
 /// Entries by place. The memory is allocated by [`Sparse::open`].
 #[derive(Clone, Debug)]
 pub(super) struct Sparse<T> {
-    /// The place and the position of each used entry, at the place's home or behind it. Position 0: free. The number of
-    /// these is a power of two, and at most half of them are taken.
-    known: Box<[(u16, u16)]>,
+    known: Known,
     /// The used entries, in the order of their first use. The first one stands for all that are not used.
     used: Vec<T>,
 }
 
-impl<T: Entry> Sparse<T> {
-    /// Returns a table without places.
-    pub(super) fn new() -> Self {
-        Self { known: Box::default(), used: Vec::new() }
-    }
+/// The place (in the upper half) and the position of each used entry, at the place's home or behind it. 0: free. The
+/// number of these is a power of two, and at most half of them are taken.
+#[derive(Clone, Debug, Default)]
+struct Known(Box<[u32]>);
 
-    /// Makes the table.
-    pub(super) fn open(&mut self) {
-        self.known = Box::from([(0, 0); 8]);
-        self.used.push(T::at(0, 0));
-    }
-
-    pub(super) fn is_open(&self) -> bool {
-        !self.known.is_empty()
-    }
-
+impl Known {
     /// Returns where a place is known, or where it would be.
     #[inline]
     fn home(&self, place: u16) -> usize {
-        let last = self.known.len() - 1;
+        let last = self.0.len() - 1;
         let mut at = usize::from(place) & last;
-        while self.known[at].1 != 0 && self.known[at].0 != place {
+        while self.0[at] != 0 && self.0[at] >> 16 != u32::from(place) {
             at = (at + 1) & last;
         }
         at
     }
 
+    /// Adds a place, whose position follows that of the place added before.
+    #[cold]
+    fn add(&mut self, place: u16, position: u16) {
+        if 2 * usize::from(position) > self.0.len() {
+            let more = alloc::vec![0; 2 * self.0.len()].into_boxed_slice();
+            for entry in core::mem::replace(&mut self.0, more) {
+                if entry != 0 {
+                    self.0[self.home((entry >> 16) as u16)] = entry;
+                }
+            }
+        }
+        self.0[self.home(place)] = u32::from(place) << 16 | u32::from(position);
+    }
+}
+
+impl<T: Entry> Sparse<T> {
+    /// Returns a table without places.
+    pub(super) fn new() -> Self {
+        Self { known: Known::default(), used: Vec::new() }
+    }
+
+    /// Makes the table.
+    pub(super) fn open(&mut self) {
+        self.known.0 = Box::from([0; 8]);
+        self.used.push(T::at(0, 0));
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        !self.used.is_empty()
+    }
+
     /// Returns the position of `place`, if the table is open. 0: the entry is not used.
     #[inline]
     pub(super) fn find(&self, place: u16) -> u16 {
-        self.known[self.home(place)].1
+        self.known.0[self.known.home(place)] as u16
     }
 
     /// Returns the entry of `place`, if the table is open.
@@ -71,7 +90,7 @@ impl<T: Entry> Sparse<T> {
     #[cfg(feature = "complete")]
     #[inline]
     pub(super) fn prefetch_place(&self, place: u16) {
-        if let Some(known) = self.known.get(usize::from(place) & self.known.len().wrapping_sub(1)) {
+        if let Some(known) = self.known.0.get(usize::from(place) & self.known.0.len().wrapping_sub(1)) {
             prefetch(known);
         }
     }
@@ -95,14 +114,7 @@ impl<T: Entry> Sparse<T> {
     #[cold]
     fn begin(&mut self, place: u16) -> u16 {
         let position = self.used.len() as u16;
-        if 2 * self.used.len() > self.known.len() {
-            let more = alloc::vec![(0, 0); 2 * self.known.len()].into_boxed_slice();
-            let before = core::mem::replace(&mut self.known, more);
-            for entry in before.into_iter().filter(|entry| entry.1 != 0) {
-                self.known[self.home(entry.0)] = entry;
-            }
-        }
-        self.known[self.home(place)] = (place, position);
+        self.known.add(place, position);
         self.used.push(T::at(place, position));
         position
     }
