@@ -1,9 +1,8 @@
 //! The simulator's side of an application: its connections, and the [`Host`] through which it acts.
 
 use crate::ids::FlowId;
-use crate::lists::ByDirection;
 use crate::packet::{Datagram, both_directions};
-use crate::sockets::{Socket, Sockets};
+use crate::sockets::{Outgoing, Socket, Sockets};
 use crate::tally::Totals;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::probe::delay::FlowDelays;
@@ -40,13 +39,6 @@ struct Desk {
     wake_at: Instant,
     /// Totals of the connections that are gone. `delivered_bytes` counts all connections and datagrams.
     past: Totals,
-}
-
-/// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
-pub(crate) struct Outgoing {
-    pub(crate) end: Side,
-    pub(crate) hash: ByDirection<u32>,
-    pub(crate) datagram: Datagram,
 }
 
 /// The simulator's host of an application.

@@ -92,7 +92,7 @@ pub(crate) struct Calendar {
     /// One bit per entry of `days`: whether the day has plans.
     busy: [u64; DAYS as usize / 64],
     /// Empty short lists of past days, for days that get their first plan. Their memory is still in a cache. Long ones
-    /// are given back: otherwise each of the next days would have one in the end, for the few plans that it has by then.
+    /// are given back: otherwise each of the next days would have one in the end, for the few plans that it has so far.
     spare: Vec<Vec<Entry>>,
     /// The plans for the days after those in `days`.
     later: Vec<Entry>,

@@ -188,7 +188,7 @@ impl Owner<Packet> for Fates {
     fn fwmark(&self, packet: &Packet) -> u32 {
         self.headers.mark(packet.flow)
     }
-    /// A flow has the addresses of its ends, and asks for no class. A packet from outside has its own.
+    /// Returns the class of the flow, which has the addresses of its ends. A packet from outside has its own.
     #[inline]
     fn noted_class(&self, packet: &Packet) -> Option<u32> {
         self.class_of(packet.flow).filter(|_| packet.envelope().is_none())

@@ -6,9 +6,9 @@
 
 mod open;
 
-use crate::app::Outgoing;
 use crate::ids::{FlowId, Number as _};
 use crate::lists::{ByDirection, List, PerFlow, PerSide};
+use crate::packet::Datagram;
 use crate::scenario::Sysctls;
 use crate::tally::Totals;
 use goodqueue_hosts::direction::{Direction, Side};
@@ -161,6 +161,13 @@ pub(crate) struct Sockets {
     open: Open,
     opened: u64,
     pub(crate) errands: Errands,
+}
+
+/// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
+pub(crate) struct Outgoing {
+    pub(crate) end: Side,
+    pub(crate) hash: ByDirection<u32>,
+    pub(crate) datagram: Datagram,
 }
 
 /// What an application has left to be done after an event. All applications share the memory, because it is done before

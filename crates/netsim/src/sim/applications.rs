@@ -1,10 +1,10 @@
 //! The loop's part for applications: their connections' segments and timers, and their datagrams.
 
 use super::Simulation;
-use crate::app::Outgoing;
 use crate::flow::Source;
 use crate::ids::{FlowId, Timer};
 use crate::packet::{Body, Datagram, Packet};
+use crate::sockets::Outgoing;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::traffic::application::SocketId;
 use goodqueue_tcp::Handled;
