@@ -1,9 +1,8 @@
 //! The simulator's side of an application: its connections, and the [`Host`] through which it acts.
 
 use crate::ids::FlowId;
-use crate::lists::ByDirection;
 use crate::packet::{Datagram, both_directions};
-use crate::sockets::{Socket, Sockets};
+use crate::sockets::{Outgoing, Socket, Sockets};
 use crate::tally::Totals;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::probe::delay::FlowDelays;
@@ -12,7 +11,6 @@ use goodqueue_hosts::traffic::result;
 use goodqueue_tcp::{CcLine, Config, Connection, Handled};
 use goodqueue_units::processor::{LINE, prefetch_bytes};
 use goodqueue_units::{Instant, Stream as Random};
-use std::collections::VecDeque;
 
 /// A flow's application, the application's connections, and their totals.
 pub(crate) struct App {
@@ -37,21 +35,10 @@ struct Desk {
     open: Vec<SocketId>,
     /// Slots of its connections that are gone.
     free: Vec<SocketId>,
-    /// Ends that may have something to send.
-    touched: Vec<(SocketId, Side)>,
-    /// Datagrams that ends are about to send.
-    datagrams: VecDeque<Outgoing>,
     /// When the application is woken next; [`Instant::MAX`]: never.
     wake_at: Instant,
     /// Totals of the connections that are gone. `delivered_bytes` counts all connections and datagrams.
     past: Totals,
-}
-
-/// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
-pub(crate) struct Outgoing {
-    pub(crate) end: Side,
-    pub(crate) hash: ByDirection<u32>,
-    pub(crate) datagram: Datagram,
 }
 
 /// The simulator's host of an application.
@@ -71,7 +58,7 @@ impl Host for Simulated<'_> {
     }
 
     fn open(&mut self, opener: Side) -> SocketId {
-        let Desk { open, hashes, flow, config, touched, free, .. } = &mut *self.desk;
+        let Desk { open, hashes, flow, config, free, .. } = &mut *self.desk;
         let mut hash = both_directions(hashes.next_u32());
         // A packet's hash identifies its connection, so two open connections never share a hash.
         while self.sockets.find(*flow, Direction::Down, hash[Direction::Down]).is_some() {
@@ -80,22 +67,29 @@ impl Host for Simulated<'_> {
         let id = self.sockets.open(config, opener, *flow, hash, free.pop());
         self.sockets[id].place = open.len() as u32;
         open.push(id);
-        touched.push((id, opener));
+        self.sockets.errands.touched.push((id, opener));
         id
     }
 
     fn write(&mut self, socket: SocketId, end: Side, bytes: u64) {
         self.sockets[socket].ends[end].write(bytes);
-        self.desk.touched.push((socket, end));
+        self.sockets.errands.touched.push((socket, end));
     }
 
     fn close(&mut self, socket: SocketId, end: Side) {
-        self.sockets[socket].close(end);
-        self.desk.touched.push((socket, end));
+        // An application that stops closes what may have ended before.
+        if let Some(own) = self.sockets.get_mut(socket) {
+            own.close(end);
+            self.sockets.errands.touched.push((socket, end));
+        }
     }
 
     fn delivered(&self, socket: SocketId, end: Side) -> u64 {
         self.sockets[socket].ends[end].delivered_bytes()
+    }
+
+    fn await_bytes(&mut self, socket: SocketId, end: Side, bytes: u64) {
+        self.sockets[socket].awaited[end] = bytes;
     }
 
     fn unsent(&self, socket: SocketId, end: Side) -> u64 {
@@ -125,7 +119,7 @@ impl Host for Simulated<'_> {
 
     fn send_datagram(&mut self, end: Side, exchange: u32, Message { number, len, ecn }: Message) {
         let datagram = Datagram { number, len, ecn, dscp: 0, envelope: None };
-        self.desk.datagrams.push_back(Outgoing { end, hash: both_directions(exchange), datagram });
+        self.sockets.errands.datagrams.push_back(Outgoing { end, hash: both_directions(exchange), datagram });
     }
 
     fn count_delivered(&mut self, bytes: u64) {
@@ -155,8 +149,6 @@ impl App {
             hashes,
             open: Vec::new(),
             free: Vec::new(),
-            touched: Vec::new(),
-            datagrams: VecDeque::new(),
             wake_at: Instant::MAX,
             past: Totals::default(),
         };
@@ -207,15 +199,17 @@ impl App {
         handled: Handled,
         sockets: &mut Sockets,
     ) {
-        self.desk.touched.push((socket, end));
+        sockets.errands.touched.push((socket, end));
         if let (Some(rtt), true) = (handled.rtt, end == self.desk.sender) {
             self.rtt.record(rtt);
         }
         if end == self.desk.receiver {
             self.desk.past.delivered_bytes += u64::from(handled.newly_delivered_bytes);
         }
-        let (before, stage) = sockets[socket].advance(end);
-        if handled.newly_delivered_bytes > 0 || stage != before {
+        let own = &mut sockets[socket];
+        let (before, stage) = own.advance(end);
+        let has_come = || own.ends[end].delivered_bytes() >= own.awaited[end] || self.desk.wake_at <= now;
+        if stage != before || handled.newly_delivered_bytes > 0 && has_come() {
             let host = &mut Simulated { now, desk: &mut self.desk, sockets };
             self.program.notice(socket, end, host);
         }
@@ -246,29 +240,14 @@ impl App {
         if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
             connection.handle_timeout(now);
         }
-        self.desk.touched.push(at);
+        sockets.errands.touched.push(at);
     }
 
-    /// Returns the next datagram to send.
-    pub(crate) fn next_datagram(&mut self) -> Option<Outgoing> {
-        self.desk.datagrams.pop_front()
-    }
-
-    /// Takes the list of the ends that may have something to send. An end is in the list once per event.
-    pub(crate) fn take_touched(&mut self) -> Vec<(SocketId, Side)> {
-        std::mem::take(&mut self.desk.touched)
-    }
-
-    /// Takes the list back, so that its memory is used again.
-    pub(crate) fn served(&mut self, mut touched: Vec<(SocketId, Side)>) {
-        touched.clear();
-        self.desk.touched = touched;
-    }
-
-    /// Releases `socket` if both of its ends are closed. Returns whether it was released.
-    pub(crate) fn let_go(&mut self, socket: SocketId, sockets: &mut Sockets) -> bool {
+    /// Releases `socket` if both of its ends are closed. Something has happened at `end`, so it is asked first: the
+    /// other one is in no cache. Returns whether the socket was released.
+    pub(crate) fn let_go(&mut self, (socket, end): (SocketId, Side), sockets: &mut Sockets) -> bool {
         let Some(Socket { ends, place, .. }) = sockets.get(socket) else { return false };
-        if !ends.iter().all(Connection::is_closed) {
+        if !ends[end].is_closed() || !ends[end.other()].is_closed() {
             return false;
         }
         let (totals, place) = (Totals::of_sender(&ends[self.desk.sender]), *place);

@@ -24,6 +24,9 @@ const DAYS: u64 = 4096;
 /// when it is put into `later`.
 const HALF: u64 = DAYS / 2;
 
+/// A list with room for more plans than this is not kept for another day.
+const SHORT: usize = 16;
+
 /// A time, the component's rank at equal times, and the component, as one number. Comparing two numbers needs no branch
 /// (the processor could not predict it).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -88,7 +91,8 @@ pub(crate) struct Calendar {
     days: Box<[Vec<Entry>]>,
     /// One bit per entry of `days`: whether the day has plans.
     busy: [u64; DAYS as usize / 64],
-    /// Empty lists of past days, for days that get their first plan. Their memory is still in a cache.
+    /// Empty short lists of past days, for days that get their first plan. Their memory is still in a cache. Long ones
+    /// are given back: otherwise each of the next days would have one in the end, for the few plans that it has so far.
     spare: Vec<Vec<Entry>>,
     /// The plans for the days after those in `days`.
     later: Vec<Entry>,
@@ -154,11 +158,10 @@ impl Calendar {
 
     /// Plans `component` for `time` and replaces its earlier plan. [`Instant::MAX`] removes the plan.
     pub(crate) fn set(&mut self, component: Component, time: Instant) {
-        let entry = Entry::ranked(time, self.rank(component), component.index() as u32);
-        let plan = &mut self.plans[component];
-        if std::mem::replace(plan, time) == time {
+        if std::mem::replace(&mut self.plans[component], time) == time {
             return; // the plan is the same as before
         }
+        let entry = Entry::ranked(time, self.rank(component), component.index() as u32);
         if time != Instant::MAX {
             self.insert(entry);
         }
@@ -246,7 +249,7 @@ impl Calendar {
         // This comes before any insertion: from now on the place belongs to a future day.
         let over = std::mem::replace(&mut self.present, std::mem::take(&mut self.days[place]));
         debug_assert!(over.is_empty(), "a day begins when the one before is over");
-        if over.capacity() > 0 {
+        if (1..=SHORT).contains(&over.capacity()) {
             self.spare.push(over);
         }
         self.present.sort_unstable_by(|a, b| b.cmp(a));

@@ -1,5 +1,6 @@
 //! What is counted of a queue in one direction: of a link's, or of all queues of a cell.
 
+use crate::complete::COMPLETE;
 use crate::flipped::is_noticed;
 use crate::foreign::Discipline;
 use crate::freed::Freed;
@@ -16,6 +17,9 @@ use goodqueue_hosts::probe::delay::QueueDelays;
 use goodqueue_qdisc::registry::Limits;
 use goodqueue_qdisc::{Drop, Flipped, IpHeader, Mark, Owner, Packet as _, Qdisc};
 use goodqueue_units::{Duration, Instant, Stream};
+
+/// Stands for the class of a flow whose class is not noted.
+const UNKNOWN: u32 = u32::MAX;
 
 /// What the discipline reports of the fates of packets, and its dice.
 pub(crate) struct Fates {
@@ -40,6 +44,9 @@ pub(crate) struct Fates {
     /// The headers of the flows, and in which direction the packets go.
     headers: FlowHeaders,
     direction: Direction,
+    /// The class of each flow in the tree of the queue, or [`UNKNOWN`]. Empty until one is noted. `None`: several trees
+    /// may ask.
+    classes: Option<PerFlow<u32>>,
     /// Packets that senders are told of, if this is the first queue of flows with small queues.
     pub(crate) freed: Option<Box<Freed>>,
 }
@@ -65,6 +72,7 @@ impl Fates {
             hosts,
             headers,
             direction,
+            classes: None,
             freed: None,
         }
     }
@@ -95,22 +103,31 @@ impl Fates {
         std::mem::take(&mut self.is_corrupted)
     }
 
-    /// Prefetches where the next packet of `flow` is counted, which [`prefetch`](Self::prefetch) has made known.
+    /// Prefetches what the queue asks of a packet of `flow`, after [`prefetch`](Self::prefetch).
     pub(crate) fn prefetch_room(&self, flow: FlowId) {
-        if let Some(shares) = self.watch.as_ref().and_then(|watch| watch.shares.as_ref()) {
-            shares.prefetch_room(flow);
-        }
-    }
-
-    /// Prefetches what a packet of `flow` is going to ask for.
-    pub(crate) fn prefetch(&self, flow: FlowId) {
-        self.headers.prefetch(flow);
         if let Some(hosts) = &self.hosts {
             hosts.prefetch(flow);
         }
-        if let Some(shares) = self.watch.as_ref().and_then(|watch| watch.shares.as_ref()) {
-            shares.prefetch(flow);
+    }
+
+    /// Prefetches what the tree asks of a packet of `flow`.
+    pub(crate) fn prefetch(&self, flow: FlowId) {
+        if self.class_of(flow).is_none() {
+            self.headers.prefetch(flow);
         }
+    }
+
+    /// Begins to note the classes of flows, for one discipline that begins or has changed.
+    pub(crate) fn begin_classes(&mut self) {
+        if COMPLETE {
+            self.classes = Some(PerFlow::default());
+        }
+    }
+
+    /// Returns the class that is noted for a flow.
+    #[inline]
+    fn class_of(&self, flow: FlowId) -> Option<u32> {
+        self.classes.as_ref()?.get(flow).copied().filter(|class| *class != UNKNOWN)
     }
 
     /// Returns what is counted of each subscriber, if the scenario has any.
@@ -170,6 +187,20 @@ impl Owner<Packet> for Fates {
     }
     fn fwmark(&self, packet: &Packet) -> u32 {
         self.headers.mark(packet.flow)
+    }
+    /// Returns the class of the flow, which has the addresses of its ends. A packet from outside has its own.
+    #[inline]
+    fn noted_class(&self, packet: &Packet) -> Option<u32> {
+        self.class_of(packet.flow).filter(|_| packet.envelope().is_none())
+    }
+    fn note_class(&mut self, packet: &Packet, class: u32) {
+        let Some(classes) = self.classes.as_mut().filter(|_| COMPLETE && packet.envelope().is_none()) else {
+            return;
+        };
+        if classes.len() == 0 {
+            *classes = vec![UNKNOWN; self.dropped.len()].into();
+        }
+        classes[packet.flow] = class;
     }
     fn random_u32(&mut self) -> u32 {
         self.random.next_u32()

@@ -116,8 +116,9 @@ impl Link {
         direction: Direction,
         parts: Parts,
         pipes: Pipes,
-        ledger: Ledger,
+        mut ledger: Ledger,
     ) -> Self {
+        ledger.fates.begin_classes();
         let Below { transmitter, ring, cuts } = below;
         let rate = transmitter.mean_rate();
         let (fixed, transmitter) = match transmitter {
@@ -242,6 +243,7 @@ impl Link {
     ) -> Result<(), Error> {
         self.ledger.fates.at(now);
         self.qdisc.change(now, rate, line, &mut self.ledger.fates)?;
+        self.ledger.fates.begin_classes();
         if let Some(rate) = rate {
             self.past.push(Stretch { until: now, rate: self.wire.rate, busy: self.busy_until(now) });
             (self.wire.rate, self.wire.fixed) = (rate, Fixed::new(rate));

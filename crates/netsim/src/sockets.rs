@@ -8,6 +8,7 @@ mod open;
 
 use crate::ids::{FlowId, Number as _};
 use crate::lists::{ByDirection, List, PerFlow, PerSide};
+use crate::packet::Datagram;
 use crate::scenario::Sysctls;
 use crate::tally::Totals;
 use goodqueue_hosts::direction::{Direction, Side};
@@ -17,6 +18,7 @@ use goodqueue_tcp::{Config, Connection, SmallQueues};
 use goodqueue_units::Instant;
 use goodqueue_units::processor::{prefetch, prefetch_bytes};
 use open::Open;
+use std::collections::VecDeque;
 
 /// The progress of one end of a connection, as far as an application needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(crate) struct Socket {
     stages: PerSide<Stage>,
     /// Whether each end closes once it is established and has sent what it may.
     closing: PerSide<bool>,
+    /// The received bytes before which data at each end mean nothing to the application.
+    pub(crate) awaited: PerSide<u64>,
     /// The flow of its application.
     pub(crate) flow: FlowId,
     /// The hash that a classifier computes for its packets, per direction. It distinguishes the flow's connections.
@@ -156,6 +160,24 @@ pub(crate) struct Sockets {
     vacant: Vec<u32>,
     open: Open,
     opened: u64,
+    pub(crate) errands: Errands,
+}
+
+/// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
+pub(crate) struct Outgoing {
+    pub(crate) end: Side,
+    pub(crate) hash: ByDirection<u32>,
+    pub(crate) datagram: Datagram,
+}
+
+/// What an application has left to be done after an event. All applications share the memory, because it is done before
+/// the next event.
+#[derive(Default)]
+pub(crate) struct Errands {
+    /// Ends that may have something to send. An end is in the list once per event.
+    pub(crate) touched: Vec<(SocketId, Side)>,
+    /// Datagrams that ends are about to send.
+    pub(crate) datagrams: VecDeque<Outgoing>,
 }
 
 /// Stands for the place of a connection that has ended.
@@ -191,7 +213,8 @@ impl Sockets {
         let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
         let number = self.opened;
         self.opened += 1;
-        let socket = Socket { ends, timers, stages, closing, flow, hash, number, place: 0 };
+        let awaited = PerSide::of(|_| 0);
+        let socket = Socket { ends, timers, stages, closing, awaited, flow, hash, number, place: 0 };
         let place = match self.vacant.pop() {
             Some(place) => {
                 self.places[place as usize] = socket;
@@ -284,6 +307,11 @@ impl Sockets {
     /// Returns the connection in a slot, unless it has ended.
     pub(crate) fn get(&self, id: SocketId) -> Option<&Socket> {
         self.places.get(self.slots[id] as usize)
+    }
+
+    /// Returns the connection in a slot, unless it has ended.
+    pub(crate) fn get_mut(&mut self, id: SocketId) -> Option<&mut Socket> {
+        self.places.get_mut(self.slots[id] as usize)
     }
 
     /// Forgets an open connection, whose slot the flow may use again.

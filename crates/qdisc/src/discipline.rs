@@ -17,6 +17,14 @@ pub trait Discipline<P>: Qdisc<P> + Sized {
     /// Fails if parameters contradict each other. Their ranges were checked before.
     fn build(args: &Args, link: &Link) -> Result<Self, Error>;
 
+    /// Builds one like this, which was built from `args` and `link`. Both may share what never changes.
+    ///
+    /// # Errors
+    /// Fails as [`Discipline::build`] does.
+    fn another(&self, args: &Args, link: &Link) -> Result<Self, Error> {
+        Self::build(args, link)
+    }
+
     /// Replaces all parameters by `args` and the link by `link`. The discipline's state stays. Values that follow
     /// from parameters and link are derived anew. Packets above a smaller limit are dropped through `owner`.
     ///

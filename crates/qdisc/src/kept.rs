@@ -10,6 +10,7 @@ use crate::fifo::Fifo;
 use crate::packet::Packet;
 use crate::qdisc::Backlog;
 use crate::signal::{Drop, Owner};
+use alloc::boxed::Box;
 
 /// How a discipline shows the packet that leaves next to a shaper above it.
 pub enum Look<'a, P> {
@@ -19,6 +20,8 @@ pub enum Look<'a, P> {
     Ahead(&'a mut Fifo<P>, &'a mut bool),
     /// Taken out and kept beside the queues. It counts in this backlog.
     Beside(&'a mut Option<P>, &'a mut Backlog),
+    /// The same, in a box: a discipline that is seldom below a shaper then has no room for a packet.
+    Boxed(&'a mut Option<Box<P>>, &'a mut Backlog),
 }
 
 impl<P: Packet> Look<'_, P> {
@@ -29,6 +32,7 @@ impl<P: Packet> Look<'_, P> {
             Self::Ahead(queue, true) => queue.head().map(P::len),
             Self::Ahead(_, false) => None,
             Self::Beside(kept, _) => kept.as_ref().map(P::len),
+            Self::Boxed(kept, _) => kept.as_deref().map(P::len),
         }
     }
 
@@ -46,6 +50,11 @@ impl<P: Packet> Look<'_, P> {
                 backlog.bytes += u64::from(packet.len());
                 *kept = Some(packet);
             }
+            Self::Boxed(kept, backlog) => {
+                backlog.packets += 1;
+                backlog.bytes += u64::from(packet.len());
+                *kept = Some(Box::new(packet));
+            }
         }
     }
 
@@ -56,6 +65,12 @@ impl<P: Packet> Look<'_, P> {
             Self::Ahead(queue, is_there) => core::mem::take(is_there).then(|| queue.pop())?,
             Self::Beside(kept, backlog) => {
                 let packet = kept.take()?;
+                backlog.packets -= 1;
+                backlog.bytes -= u64::from(packet.len());
+                Some(packet)
+            }
+            Self::Boxed(kept, backlog) => {
+                let packet = *kept.take()?;
                 backlog.packets -= 1;
                 backlog.bytes -= u64::from(packet.len());
                 Some(packet)

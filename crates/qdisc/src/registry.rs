@@ -90,17 +90,7 @@ macro_rules! qdiscs {
                 }
                 let mut args = args.clone();
                 args.resolve(link.rate)?;
-                Self::build_resolved(Arc::new(args), link)
-            }
-
-            /// Builds the discipline that `args` describe, which are [resolved](Args::resolve).
-            ///
-            /// # Errors
-            /// Fails if parameters contradict each other.
-            pub(crate) fn build_resolved(args: Arc<Args>, link: &Link) -> Result<Self, Error> {
-                if let Some(made) = complete::build(&args, link) {
-                    return made;
-                }
+                let args = Arc::new(args);
                 $(
                     $(#[$only])?
                     if args.spec.name == <$type as Discipline<$P>>::SPEC.name {
@@ -109,6 +99,22 @@ macro_rules! qdiscs {
                     }
                 )+
                 Err(Error(format!("{}: not in the registry", args.spec.name)))
+            }
+
+            /// Builds a discipline like this one, which must be as it was built. They share what never changes.
+            ///
+            /// # Errors
+            /// Fails if parameters contradict each other.
+            #[cfg(feature = "complete")]
+            pub(crate) fn another(&self) -> Result<Self, Error> {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => {
+                        let Live { qdisc, args, link } = &**live;
+                        let qdisc = Discipline::<$P>::another(qdisc, args, link)?;
+                        Ok(Self::$variant(Box::new(Live { qdisc, args: args.clone(), link: *link })))
+                    })+
+                    $($(#[$outer_only])? Self::$outer(outer) => Self::build(outer.args(), &outer.link()),)+
+                }
             }
 
             /// Returns the parameters that the discipline is set up with.

@@ -174,6 +174,19 @@ pub trait Owner<P> {
         packet.fwmark()
     }
 
+    /// Returns the number that [`Owner::note_class`] was told for packets with the addresses of `packet`. `None`: it was
+    /// told none, or keeps none (the default).
+    fn noted_class(&self, packet: &P) -> Option<u32> {
+        let _ = packet;
+        None
+    }
+
+    /// Takes note of the number of the class to which a tree sorts packets with the addresses of `packet` that ask for
+    /// no class themselves. It does not change before the tree does.
+    fn note_class(&mut self, packet: &P, class: u32) {
+        let _ = (packet, class);
+    }
+
     /// Returns 16 uniform random bits. The default takes the low half of [`Owner::random_u32`]. Only a decision trace
     /// needs its own version, because it records how wide each draw was.
     fn random_u16(&mut self) -> u16 {

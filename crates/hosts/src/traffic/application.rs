@@ -130,6 +130,9 @@ pub trait Host {
     fn close(&mut self, socket: SocketId, end: Side);
     /// Returns the number of bytes that `end` has received in order.
     fn delivered(&self, socket: SocketId, end: Side) -> u64;
+    /// Says that data at `end` mean nothing to the application before it has received so many bytes in order, except
+    /// that the application looks whether it is due. The host may then spare itself the notice; the default does not.
+    fn await_bytes(&mut self, _socket: SocketId, _end: Side, _bytes: u64) {}
     /// Returns the number of bytes that `end` has written and TCP has not sent.
     fn unsent(&self, socket: SocketId, end: Side) -> u64;
     /// Returns whether the handshake is over, as `end` sees it.

@@ -155,7 +155,7 @@ struct WebUsers {
     plans: BinaryHeap<Reverse<(Instant, u64, Plan)>>,
     planned: u64,
     /// The connections in use.
-    channels: BySocket<Channel>,
+    channels: BySocket<Box<Channel>>, // few places of the table are taken
     opened: u64,
     tally: Box<Tally>,
     is_over: bool,
@@ -205,7 +205,7 @@ impl WebUsers {
     }
 
     fn channel(&mut self, socket: SocketId) -> Option<&mut Channel> {
-        self.channels.get_mut(socket)
+        self.channels.get_mut(socket).map(|channel| &mut **channel)
     }
 
     /// Begins a page of `user` and requests its document.
@@ -246,7 +246,7 @@ impl WebUsers {
             is_established: false,
             lossy: LossyWindows::default(),
         };
-        self.channels.insert(socket, channel);
+        self.channels.insert(socket, Box::new(channel));
         self.opened += 1;
         self.tally.connection_opens();
         if let Some(page) = &mut self.users[user as usize].page {
@@ -276,6 +276,9 @@ impl WebUsers {
             timeouts,
         });
         self.tally.response_begins();
+        if channel.exchanges.len() == 1 {
+            host.await_bytes(socket, host.receiver(), channel.wanted);
+        }
         host.write(socket, host.receiver(), request);
     }
 
@@ -347,6 +350,10 @@ impl WebUsers {
                 });
             }
             self.came(user, socket, exchange.gap, host);
+        }
+        if let Some(next) = self.channel(socket).and_then(|channel| channel.exchanges.front()) {
+            let wanted = next.wanted;
+            host.await_bytes(socket, host.receiver(), wanted);
         }
     }
 

@@ -1,10 +1,10 @@
 //! The loop's part for applications: their connections' segments and timers, and their datagrams.
 
 use super::Simulation;
-use crate::app::{App, Outgoing};
 use crate::flow::Source;
 use crate::ids::{FlowId, Timer};
 use crate::packet::{Body, Datagram, Packet};
+use crate::sockets::Outgoing;
 use goodqueue_hosts::direction::{Direction, Side};
 use goodqueue_hosts::traffic::application::SocketId;
 use goodqueue_tcp::Handled;
@@ -50,10 +50,10 @@ impl Simulation {
             let rank = self.components.rank_of_sockets(self.sockets[id].flow);
             Side::ALL.into_iter().for_each(|_| self.agenda.add(rank));
         }
-        while let Some(outgoing) = self.app(flow).and_then(App::next_datagram) {
+        while let Some(outgoing) = self.sockets.errands.datagrams.pop_front() {
             self.send_outgoing(flow, outgoing);
         }
-        let Some(touched) = self.app(flow).map(App::take_touched) else { return };
+        let mut touched = std::mem::take(&mut self.sockets.errands.touched);
         for &(id, end) in &touched {
             self.pump(flow, end, Some(id));
             if self.sockets[id].closes(end) {
@@ -61,14 +61,15 @@ impl Simulation {
             }
         }
         let Source::App(app) = &mut self.flows[flow].source else { return };
-        for &(id, _) in &touched {
-            if app.let_go(id, &mut self.sockets) {
+        for &at in &touched {
+            if app.let_go(at, &mut self.sockets) {
                 for end in Side::ALL {
-                    self.agenda.set(self.components.socket(id, end), Instant::MAX);
+                    self.agenda.set(self.components.socket(at.0, end), Instant::MAX);
                 }
             }
         }
-        app.served(touched);
+        touched.clear();
+        self.sockets.errands.touched = touched;
         self.agenda.set(self.components.flow(flow, Timer::Sender), app.next_time(self.flow_paths[flow].stop));
     }
 
@@ -79,12 +80,5 @@ impl Simulation {
         let (arrival, hash) = (self.now, hash[direction]);
         let packet = Packet { arrival, flow, hash, body };
         self.offer(direction, packet);
-    }
-
-    fn app(&mut self, flow: FlowId) -> Option<&mut App> {
-        match &mut self.flows[flow].source {
-            Source::App(app) => Some(app),
-            Source::Bulk(_) | Source::Isochronous(_) | Source::Outside { .. } => None,
-        }
     }
 }

@@ -41,7 +41,7 @@ impl Chain {
 #[derive(Clone, Debug)]
 struct Node<P> {
     packet: Option<P>,
-    /// The next packet of the chain.
+    /// The next packet of the chain, or the next free place.
     next: u32,
     /// The packet before it. Stale in the head, so that taking the head need not touch the packet behind it.
     previous: u32,

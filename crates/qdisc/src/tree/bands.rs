@@ -61,7 +61,7 @@ impl<P: Packet> Bands<P> {
         &mut self,
         now: Instant,
         asked: Tuning,
-        pattern: &Arc<Pattern>,
+        pattern: &Arc<Pattern<P>>,
         owner: &mut O,
     ) {
         let (before, strict, quanta) = (self.setup.tuning.strict, asked.strict, &asked.quanta);
@@ -87,7 +87,7 @@ impl<P: Packet> Bands<P> {
         &mut self,
         now: Instant,
         path: (Id, &[Id]),
-        work: Work,
+        work: Work<P>,
         owner: &mut O,
     ) {
         let at = u32::from(path.0.minor()).wrapping_sub(1);

@@ -14,8 +14,9 @@ use super::plan::{self, Plan, What};
 use super::rounds::QUANTA;
 use crate::packet::Packet;
 use crate::param::{Args, Error, Link};
+use crate::psched::ticks;
 use crate::sched::htb::{BURST, CBURST, CEIL, MTU};
-use crate::sched::pace::{Pace, depth};
+use crate::sched::pace::Pace;
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -34,29 +35,25 @@ pub(super) fn root<P: Packet>(plan: &Plan, args: &Args, link: Link) -> Result<Ch
     }
 }
 
-struct Builder<'a> {
+struct Builder<'a, P> {
     plan: &'a Plan,
     /// The tree's own line, whose release and place its leaves have.
     args: &'a Args,
     link: Link,
     /// By the address of the line that several leaves share.
-    patterns: BTreeMap<usize, (Arc<Args>, Arc<Pattern>)>,
+    patterns: BTreeMap<usize, (Arc<Args>, Arc<Pattern<P>>)>,
     /// The line of a class without a qdisc.
     pfifo: Option<Arc<Args>>,
 }
 
-impl Builder<'_> {
-    fn leaf<P: Packet>(
-        &mut self,
-        args: &Arc<Args>,
-        filters: Option<Arc<Filters>>,
-    ) -> Result<Child<P>, Error> {
+impl<P: Packet> Builder<'_, P> {
+    fn leaf(&mut self, args: &Arc<Args>, filters: Option<Arc<Filters>>) -> Result<Child<P>, Error> {
         let address = Arc::as_ptr(args) as usize;
         let pattern = match self.patterns.get(&address) {
             Some((_, known)) => known.clone(),
             None => {
                 let placed = args.as_ref().clone().beside(self.args);
-                let made = Arc::new(Pattern::new::<P>(placed, self.link)?);
+                let made = Arc::new(Pattern::new(placed, self.link)?);
                 self.patterns.insert(address, (args.clone(), made.clone()));
                 made
             }
@@ -65,7 +62,7 @@ impl Builder<'_> {
     }
 
     /// Builds the discipline that a class has: that of a command, or a `pfifo`.
-    fn below<P: Packet>(&mut self, qdisc: Option<usize>) -> Result<Child<P>, Error> {
+    fn below(&mut self, qdisc: Option<usize>) -> Result<Child<P>, Error> {
         if let Some(at) = qdisc {
             return self.qdisc(at);
         }
@@ -79,7 +76,7 @@ impl Builder<'_> {
         self.leaf(&pfifo, None)
     }
 
-    fn qdisc<P: Packet>(&mut self, at: usize) -> Result<Child<P>, Error> {
+    fn qdisc(&mut self, at: usize) -> Result<Child<P>, Error> {
         let qdisc = &self.plan.qdiscs[&at];
         if let Some(args) = self.plan.held(at) {
             let chain = Chain::new(plan::rules(qdisc, 0).into_iter());
@@ -109,7 +106,7 @@ impl Builder<'_> {
                         id: id(minor),
                         parent: parent(node),
                         level: node.level,
-                        shape: shape(args.clone().beside(self.args), *r2q, self.link)?,
+                        shape: shape(Args::clone(args).beside(self.args), *r2q, self.link)?,
                         chain: chain(*minor),
                     });
                 }
@@ -163,7 +160,7 @@ pub(super) fn shape(mut args: Args, r2q: u32, link: Link) -> Result<htb::Shape, 
     // tc: what the rate sends in a tick of its clock (1 ns), and a frame.
     let burst = |bytes: Option<u64>, rate: Rate| {
         let bytes = bytes.unwrap_or_else(|| args.get(&MTU) + rate.as_bps() / 8_000_000_000);
-        depth(rate, bytes, args.release())
+        ticks(rate, bytes, args.release())
     };
     let quantum = match args.get(&QUANTUM) {
         0 => (rate.as_bps() / 8 / u64::from(r2q)).clamp(1000, 200_000) as i32,

@@ -237,6 +237,18 @@ impl Chain {
         self.tables.is_empty()
     }
 
+    /// Returns whether all filters compare nothing but the addresses of IPv4, and each says one class.
+    pub(super) fn sees_only_addresses(&self) -> bool {
+        self.tables.iter().all(|table| {
+            let mut others = (0..WORDS).filter(|word| ![SOURCE, DESTINATION].contains(word));
+            let masked = |word: usize| {
+                if word == PROTOCOLS { table.mask[word] as u16 as u32 } else { table.mask[word] }
+            };
+            others.all(|word| masked(word) == 0)
+                && table.targets.iter().all(|(_, target)| matches!(target, Target::Class(_)))
+        })
+    }
+
     /// Returns the classid that the first matching filter says. `None`: no filter matches.
     pub(super) fn classid(&self, words: &Words) -> Option<Id> {
         let found = self.tables.iter().filter_map(|table| table.find(words));
@@ -259,7 +271,29 @@ fn masked(words: &Words, mask: &Words) -> Words {
 
 #[cfg(test)]
 mod tests {
-    use super::lookup3;
+    use super::super::fields::MARK;
+    use super::*;
+
+    /// A filter that sees more than addresses must keep a packet from the class of the one before it.
+    #[test]
+    fn filters_of_addresses_are_told_from_others() {
+        let rule = |words: &[(usize, u32)], target: &Target| {
+            let mut mask = [0; WORDS];
+            words.iter().for_each(|(word, bits)| mask[*word] = *bits);
+            Rule { any_of: alloc::vec![(mask, [0; WORDS])], target: target.clone() }
+        };
+        let class = Target::Class(Id(0x0001_0002));
+        let of = |rules: &[Rule]| Chain::new(rules.iter()).sees_only_addresses();
+        let host = rule(&[(DESTINATION, u32::MAX), (PROTOCOLS, 0xffff_0000)], &class);
+        assert!(of(&[]) && of(&[host.clone(), rule(&[(SOURCE, 0xffff_ff00)], &class)]));
+        for (word, bits) in [(PROTOCOLS, 0xff00), (0, 0x00ff_0000), (12, 1), (MARK, 1), (PRIORITY, 1), (8, 1)]
+        {
+            assert!(!of(&[host.clone(), rule(&[(word, bits)], &class)]), "{word}");
+        }
+        let how = How::Hash(1);
+        let map = Map { fields: Vec::new(), how, divisor: 2, base: Id(0x0001_0001) };
+        assert!(!of(&[rule(&[(SOURCE, u32::MAX)], &Target::Computed(Arc::new(map)))]));
+    }
 
     /// Linux 6.1.192 drew this key for `flow hash … divisor 3`, and took these packets from 100.64.0.x to 10.9.0.1 to
     /// these classes, counted from the first (`flow_classify`, net/sched/cls_flow.c).

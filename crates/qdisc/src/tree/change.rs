@@ -22,7 +22,7 @@ use alloc::vec::Vec;
 use goodqueue_units::Instant;
 
 /// What is done to one discipline.
-pub(super) enum Work {
+pub(super) enum Work<P> {
     /// Sets the parameters of a class of `htb`.
     Shape(Id, Shape),
     /// Sets curves of a class of `hfsc`.
@@ -32,18 +32,18 @@ pub(super) enum Work {
     /// Sets the default class of `hfsc`.
     Default(u16),
     /// Sets the parameters of `prio` or `ets`. New bands have the discipline of the pattern.
-    Bands(Tuning, Arc<Pattern>),
+    Bands(Tuning, Arc<Pattern<P>>),
     /// Sets the parameters of a discipline without classes.
-    Leaf(Arc<Pattern>),
+    Leaf(Arc<Pattern<P>>),
 }
 
-impl Work {
+impl<P: Packet> Work<P> {
     /// Returns the work of `set`, below `link` in the tree of `args`.
     ///
     /// # Errors
     /// Fails as building the discipline or the class does.
-    fn new<P: Packet>(set: Set, args: &Args, link: Link) -> Result<Self, Error> {
-        let pattern = |own: Args| Pattern::new::<P>(own.beside(args), link).map(Arc::new);
+    fn new(set: Set, args: &Args, link: Link) -> Result<Self, Error> {
+        let pattern = |own: Args| Pattern::new(own.beside(args), link).map(Arc::new);
         Ok(match set {
             Set::Htb { id, args: own, r2q } => Self::Shape(id, build::shape(own.beside(args), r2q, link)?),
             Set::Hfsc { id, curves } => Self::Curves(id, curves),
@@ -84,7 +84,7 @@ impl<P: Packet> Tree<P> {
         owner: &mut O,
     ) -> Result<(), Error> {
         let works = change.steps.into_iter().map(|Step { path, set }| {
-            let work = Work::new::<P>(set, &change.args, self.link)?;
+            let work = Work::new(set, &change.args, self.link)?;
             Ok((path, work))
         });
         for (path, work) in works.collect::<Result<Vec<_>, Error>>()? {

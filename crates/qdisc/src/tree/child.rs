@@ -82,11 +82,17 @@ macro_rules! each {
     };
 }
 
+/// Returns whether drops have emptied a discipline that had packets `before` and has `after`, and whose packet was taken
+/// or not.
+pub(super) fn is_emptied(before: Backlog, after: Backlog, taken: bool) -> bool {
+    after.packets == 0 && before.packets > u32::from(taken)
+}
+
 /// A discipline below a scheduler.
 pub(super) struct Child<P> {
     node: Node<P>,
-    /// The packet that would leave next, if a scheduler here had to hand it over to show it.
-    kept: Option<P>,
+    /// The packet that would leave next, if a scheduler here had to hand it over to show it. In a box: a leaf has none.
+    kept: Option<Box<P>>,
 }
 
 impl<P: Packet> Child<P> {
@@ -113,7 +119,7 @@ impl<P: Packet> Child<P> {
 
     /// Returns how long an `htb` has held packets back.
     pub(super) fn limits(&self, now: Instant) -> Option<super::htb::Limits> {
-        if let Node::Htb(htb) = &self.node { Some(htb.limits(now)) } else { None }
+        self.htb().map(|htb| htb.limits(now))
     }
 
     /// Returns the class below, where a discipline with classes is. `here`: there is none.
@@ -127,9 +133,19 @@ impl<P: Packet> Child<P> {
         }
     }
 
-    /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
-    pub(super) fn foresee(&self, words: &Words) -> Option<u32> {
-        if let Node::Htb(htb) = &self.node { htb.foresee(words) } else { None }
+    /// Returns the `htb`, if this is one.
+    pub(super) fn htb(&self) -> Option<&Htb<P>> {
+        if let Node::Htb(htb) = &self.node { Some(htb) } else { None }
+    }
+
+    /// Returns the `htb`, if this is one.
+    pub(super) fn htb_mut(&mut self) -> Option<&mut Htb<P>> {
+        if let Node::Htb(htb) = &mut self.node { Some(htb) } else { None }
+    }
+
+    /// Returns whether this is a leaf without filters.
+    pub(super) fn has_no_filters(&self) -> bool {
+        if let Node::Leaf(leaf) = &self.node { leaf.has_no_filters() } else { false }
     }
 
     /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does, for a class or for a leaf.
@@ -149,29 +165,26 @@ impl<P: Packet> Child<P> {
         }
     }
 
-    /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
-    /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
+    /// Takes the next packet. The flag says that the discipline tells the class above if it has become empty by drops,
+    /// before the class has the packet (`qdisc_tree_reduce_backlog`). The count of a discipline with classes includes
+    /// the packet until it has returned it.
     pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
-        if self.kept.is_some() {
-            return (self.kept.take(), false);
+        if let Some(kept) = self.kept.take() {
+            return (Some(*kept), false);
         }
-        if let Node::Leaf(leaf) = &mut self.node {
-            return leaf.take(now, owner);
-        }
-        let before = self.backlog().packets;
         let packet = match &mut self.node {
-            Node::Leaf(_) => None,
+            Node::Leaf(leaf) => return leaf.take(now, owner),
             Node::Htb(own) => own.dequeue(now, owner),
             Node::Hfsc(own) => own.dequeue(now, owner),
             Node::Drr(own) => own.dequeue(now, owner),
             Node::Bands(own) => own.dequeue(now, owner),
         };
-        // The count of a discipline with classes includes the packet until it has returned it.
-        let emptied = packet.is_none() && before > 0 && self.backlog().packets == 0;
-        (packet, emptied)
+        let is_told = packet.is_none();
+        (packet, is_told)
     }
 
-    /// Returns the length of the packet that would leave next, and the flag of [`Child::take`].
+    /// Returns the length of the packet that would leave next, and whether the class above is told that this has become
+    /// empty by drops.
     pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
         if self.kept.is_none() {
             match &mut self.node {
@@ -179,11 +192,13 @@ impl<P: Packet> Child<P> {
                 Node::Bands(bands) if bands.shows_head() => return (bands.peek(now, owner), false),
                 _ => {}
             }
-            let (packet, emptied) = self.take(now, owner);
-            self.kept = packet;
-            return (self.kept.as_ref().map(P::len), emptied);
+            let before = self.backlog();
+            let (packet, is_told) = self.take(now, owner);
+            let emptied = is_told && is_emptied(before, self.backlog(), packet.is_some());
+            self.kept = packet.map(Box::new);
+            return (self.kept.as_deref().map(P::len), emptied);
         }
-        (self.kept.as_ref().map(P::len), false)
+        (self.kept.as_deref().map(P::len), false)
     }
 
     /// Returns the packets and bytes that wait.

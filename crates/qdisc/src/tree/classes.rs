@@ -3,7 +3,7 @@
 //! Nothing here depends on the number of classes, except the logarithm of those that have a timer.
 
 use super::change::Work;
-use super::child::{Child, Offered};
+use super::child::{Child, Offered, is_emptied};
 use super::fields::Words;
 use super::id::Id;
 use crate::packet::Packet;
@@ -11,7 +11,8 @@ use crate::qdisc::Backlog;
 use crate::signal::Owner;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
-use goodqueue_units::{Instant, processor::prefetch};
+use goodqueue_units::Instant;
+use goodqueue_units::processor::prefetch;
 
 /// The children of one scheduler, by number.
 pub(super) struct Children<P> {
@@ -20,20 +21,26 @@ pub(super) struct Children<P> {
     timers: BTreeSet<(Instant, u32)>,
 }
 
+/// One child.
+// For the processor: one cache line.
+#[repr(align(64))]
 struct Slot<P> {
     child: Option<Child<P>>,
     /// What waits in it. It stands here for the processor: most questions are about this, and the child is elsewhere.
     backlog: Backlog,
-    /// The entry of this child in the timers.
-    due: Option<Instant>,
+    /// The time of this child's entry in the timers; [`Instant::MAX`]: it has none.
+    due: Instant,
 }
+
+#[cfg(target_pointer_width = "64")]
+const _: () = goodqueue_units::processor::fills_lines::<Slot<u8>>(1);
 
 impl<P: Packet> Children<P> {
     /// Returns the children of classes, of which those without a discipline are no leaves.
     pub(super) fn new(all: Vec<Option<Child<P>>>) -> Self {
         let all = all
             .into_iter()
-            .map(|child| Slot { child, backlog: Backlog::default(), due: None })
+            .map(|child| Slot { child, backlog: Backlog::default(), due: Instant::MAX })
             .collect::<Vec<_>>();
         let mut children = Self { backlog: Backlog::default(), timers: BTreeSet::new(), all };
         (0..children.all.len() as u32).for_each(|at| children.note_timer(at));
@@ -42,7 +49,7 @@ impl<P: Packet> Children<P> {
 
     /// Adds a child behind the others.
     pub(super) fn push(&mut self, child: Child<P>) {
-        self.all.push(Slot { child: Some(child), backlog: Backlog::default(), due: None });
+        self.all.push(Slot { child: Some(child), backlog: Backlog::default(), due: Instant::MAX });
         self.note_timer(self.all.len() as u32 - 1);
     }
 
@@ -50,8 +57,7 @@ impl<P: Packet> Children<P> {
     pub(super) fn truncate<O: Owner<P>>(&mut self, count: usize, now: Instant, owner: &mut O) {
         for at in count..self.all.len() {
             self.with(at as u32, (), |child| child.purge(now, owner));
-            let due = self.all[at].due;
-            due.into_iter().for_each(|due| _ = self.timers.remove(&(due, at as u32)));
+            _ = self.timers.remove(&(self.all[at].due, at as u32));
         }
         self.all.truncate(count);
     }
@@ -62,7 +68,7 @@ impl<P: Packet> Children<P> {
         at: u32,
         now: Instant,
         path: &[Id],
-        work: Work,
+        work: Work<P>,
         owner: &mut O,
     ) -> bool {
         let before = self.packets(at);
@@ -98,6 +104,11 @@ impl<P: Packet> Children<P> {
         self.all.iter().flat_map(|slot| &slot.child).all(Child::is_work_conserving)
     }
 
+    /// Returns whether the children are leaves, none of which has filters of its own.
+    pub(super) fn have_no_filters(&self) -> bool {
+        self.all.iter().flat_map(|slot| &slot.child).all(Child::has_no_filters)
+    }
+
     /// Returns whether all children show their heads: see [`Child::shows_head`].
     pub(super) fn show_heads(&self) -> bool {
         self.all.iter().flat_map(|slot| &slot.child).all(Child::shows_head)
@@ -119,10 +130,12 @@ impl<P: Packet> Children<P> {
 
     fn note_timer(&mut self, at: u32) {
         let slot = &mut self.all[at as usize];
-        let due = slot.child.as_ref().and_then(Child::next_timer);
+        let due = slot.child.as_ref().and_then(Child::next_timer).unwrap_or(Instant::MAX);
         if due != slot.due {
-            slot.due.into_iter().for_each(|due| _ = self.timers.remove(&(due, at)));
-            due.into_iter().for_each(|due| _ = self.timers.insert((due, at)));
+            _ = self.timers.remove(&(slot.due, at));
+            if due < Instant::MAX {
+                _ = self.timers.insert((due, at));
+            }
             slot.due = due;
         }
     }
@@ -146,9 +159,13 @@ impl<P: Packet> Children<P> {
         })
     }
 
-    /// Does what [`Child::take`] does.
+    /// Takes the next packet of a child. The flag says that the child has dropped all that waited, and told the class
+    /// above that it is empty.
     pub(super) fn take<O: Owner<P>>(&mut self, at: u32, now: Instant, owner: &mut O) -> (Option<P>, bool) {
-        self.with(at, (None, false), |child| child.take(now, owner))
+        let before = self.all[at as usize].backlog;
+        let (packet, is_told) = self.with(at, (None, false), |child| child.take(now, owner));
+        let emptied = is_told && is_emptied(before, self.all[at as usize].backlog, packet.is_some());
+        (packet, emptied)
     }
 
     /// Does what [`Child::peek`] does.

@@ -45,7 +45,7 @@ impl<P: Packet> Drr<P> {
         &mut self,
         now: Instant,
         path: (Id, &[Id]),
-        work: Work,
+        work: Work<P>,
         owner: &mut O,
     ) {
         let Ok(at) = self.ids.binary_search(&path.0) else { return };

@@ -56,6 +56,10 @@ pub(super) struct Htb<P> {
     handle: Id,
     /// In the order of their classids.
     classes: Vec<Class>,
+    /// What takes turns below each class that is no leaf.
+    feeds: Vec<Option<Box<Turns>>>,
+    /// The filters of each class that has any.
+    chains: Vec<Option<Box<Chain>>>,
     /// The level of each class. For the processor: a look ahead must not wait for the class.
     levels: Vec<u8>,
     /// The place of each class by its minor number, or [`NONE`].
@@ -94,7 +98,8 @@ impl<P: Packet> Htb<P> {
         default: u16,
         direct_limit: usize,
     ) -> Self {
-        let classes: Vec<Class> = classes.into_iter().map(Class::new).collect();
+        let setups = classes;
+        let classes: Vec<Class> = setups.iter().map(Class::new).collect();
         let last = classes.last().map_or(0, |class| usize::from(class.id.minor()));
         let mut places = alloc::vec![NONE; last + 1];
         for (at, class) in classes.iter().enumerate() {
@@ -102,6 +107,11 @@ impl<P: Packet> Htb<P> {
         }
         let mut htb = Self {
             handle,
+            feeds: setups.iter().map(|setup| (setup.level > 0).then(Box::default)).collect(),
+            chains: setups
+                .into_iter()
+                .map(|setup| (!setup.chain.is_empty()).then(|| Box::new(setup.chain)))
+                .collect(),
             levels: classes.iter().map(|class| class.level() as u8).collect(),
             waiting: Waiting::new(classes.len()),
             classes,
@@ -143,7 +153,7 @@ impl<P: Packet> Htb<P> {
             if class.level() == 0 {
                 return Ok(at);
             }
-            chain = class.chain.as_deref();
+            chain = self.chains[at as usize].as_deref();
         }
         let mut hops = 0;
         while let Some(id) = chain.and_then(|chain| chain.classid(words)) {
@@ -159,7 +169,7 @@ impl<P: Packet> Htb<P> {
             if hops > LEVELS {
                 return Err(Decision::Dropped);
             }
-            chain = class.chain.as_deref();
+            chain = self.chains[at as usize].as_deref();
         }
         self.default.ok_or(Decision::Direct)
     }
@@ -175,11 +185,21 @@ impl<P: Packet> Htb<P> {
         }
     }
 
-    /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
+    /// Returns the place of the leaf of a packet of these words, unless it has to look at a class for that, for which
+    /// the processor would have to wait.
     pub(super) fn foresee(&self, words: &Words) -> Option<u32> {
-        let at = self.find(self.chain.classid(words)?)?; // `classify` would wait for the class
-        self.prefetch_class(at);
-        Some(at)
+        self.find(self.chain.classid(words)?)
+    }
+
+    /// Returns the place of the leaf of a packet of these words, if it has one.
+    pub(super) fn leaf_of(&self, words: &Words) -> Option<u32> {
+        self.classify(words).ok()
+    }
+
+    /// Returns whether the leaf of a packet that asks for no class follows from its addresses, and no leaf has filters.
+    pub(super) fn sees_only_addresses(&self) -> bool {
+        let mut chains = self.chains.iter().flatten().map(|chain| &**chain).chain([&self.chain]);
+        chains.all(Chain::sees_only_addresses) && self.children.have_no_filters()
     }
 
     /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does.
@@ -189,12 +209,19 @@ impl<P: Packet> Htb<P> {
         }
     }
 
-    fn prefetch_class(&self, at: u32) {
+    /// Prefetches a class, and what stands here of its discipline.
+    pub(super) fn prefetch_class(&self, at: u32) {
         prefetch(&self.classes[at as usize]);
         self.children.prefetch(at);
     }
 
-    /// Prefetches what the three leaves after the present one are going to touch, whose turns are next at this level
+    fn approach_next(&self, leaf: u32, step: usize) {
+        if let Some(child) = self.children.get(leaf) {
+            child.approach_next(step);
+        }
+    }
+
+    /// Prefetches what the four leaves after the present one are going to touch, whose turns are next at this level
     /// and priority. Each step finds what the one before it has prefetched, when the leaf was a turn further away.
     fn look_ahead(&self, level: usize, priority: usize) {
         if !PREFETCHES || self.classes.len() <= CACHED {
@@ -202,11 +229,11 @@ impl<P: Packet> Htb<P> {
         }
         let row = &self.rows[level][priority];
         let Some(mut at) = row.next() else { return };
-        for step in [Some(1), Some(0), None] {
+        for step in [Some(2), Some(1), Some(0), None] {
             if let Some(leaf) = self.leaf_below(at, priority) {
                 match step {
                     None => self.prefetch_class(leaf),
-                    Some(step) => _ = self.children.get(leaf).map(|child| child.approach_next(step)),
+                    Some(step) => self.approach_next(leaf, step),
                 }
             }
             let Some(next) = row.members.next(at + 1).or_else(|| row.members.next(0)) else { return };
@@ -214,11 +241,32 @@ impl<P: Packet> Htb<P> {
         }
     }
 
+    /// Prefetches what the classes of a level touch that change their modes next: a class that may send again does so
+    /// at once, and mostly it is a node, below which a leaf has the turn. As a class rises in the heap, each step finds
+    /// what the one before it has prefetched.
+    fn look_ahead_of_events(&self, level: usize) {
+        if !PREFETCHES || self.classes.len() <= CACHED {
+            return;
+        }
+        for (place, at) in self.waiting.soonest(level).enumerate() {
+            // The nodes are few, and stay in a cache.
+            let priority =
+                if level == 0 { 0 } else { self.classes[at as usize].active.trailing_zeros() as usize };
+            let leaf = if priority < PRIORITIES { self.leaf_below(at, priority) } else { None };
+            match (place, leaf) {
+                (0, Some(leaf)) => self.approach_next(leaf, 1),
+                (1 | 2, Some(leaf)) => self.approach_next(leaf, 0),
+                (_, Some(leaf)) => self.prefetch_class(leaf),
+                (_, None) => {}
+            }
+        }
+    }
+
     /// Returns the leaf whose turn it is below a class, or the class itself if it is a leaf.
     fn leaf_below(&self, at: u32, priority: usize) -> Option<u32> {
         let mut at = at;
         while self.levels[at as usize] > 0 {
-            at = self.classes[at as usize].feed.as_ref()?[priority].next()?;
+            at = self.feeds[at as usize].as_ref()?[priority].next()?;
         }
         Some(at)
     }
@@ -232,15 +280,7 @@ impl<P: Packet> Htb<P> {
     ) -> Offered {
         self.clock = now.as_nanos() as i64;
         match self.classify(words) {
-            Ok(at) => {
-                let offered = self.children.offer(at, now, packet, words, owner);
-                if offered == Offered::Queued {
-                    self.activate(at);
-                } else if self.children.packets(at) == 0 {
-                    self.deactivate(at);
-                }
-                offered
-            }
+            Ok(at) => self.offer_to(at, now, packet, words, owner),
             Err(Decision::Direct) => {
                 packet.set_arrival(now);
                 if self.direct.len() < self.direct_limit {
@@ -256,6 +296,25 @@ impl<P: Packet> Htb<P> {
                 Offered::no_class(packet, owner)
             }
         }
+    }
+
+    /// Offers `packet` to the leaf at `at`, whose filters see `words`.
+    pub(super) fn offer_to<O: Owner<P>>(
+        &mut self,
+        at: u32,
+        now: Instant,
+        packet: P,
+        words: &Words,
+        owner: &mut O,
+    ) -> Offered {
+        self.clock = now.as_nanos() as i64;
+        let offered = self.children.offer(at, now, packet, words, owner);
+        if offered == Offered::Queued {
+            self.activate(at);
+        } else if self.children.packets(at) == 0 {
+            self.deactivate(at);
+        }
+        offered
     }
 
     pub(super) fn dequeue<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Option<P> {
@@ -300,6 +359,7 @@ impl<P: Packet> Htb<P> {
     fn do_events(&mut self, level: usize) -> Option<i64> {
         while let Some((due, at)) = self.waiting.first(level) {
             if due > self.now {
+                self.look_ahead_of_events(level);
                 return Some(due);
             }
             let class = &self.classes[at as usize];

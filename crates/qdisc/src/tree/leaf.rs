@@ -14,11 +14,11 @@ use alloc::sync::Arc;
 use goodqueue_units::Instant;
 
 /// What the leaves of one line share.
-pub(super) struct Pattern {
+pub(super) struct Pattern<P> {
     args: Args,
-    /// The same, resolved for the link.
-    resolved: Arc<Args>,
     link: Link,
+    /// The discipline of which each leaf has one.
+    sample: AnyQdisc<P>,
     is_work_conserving: bool,
     /// Whether the discipline shows the length of its head. It then has none while it is empty.
     shows_head: bool,
@@ -29,19 +29,19 @@ pub(super) struct Pattern {
     is_at_once: bool,
 }
 
-impl Pattern {
+impl<P: Packet> Pattern<P> {
     /// Returns the pattern of the line `args`.
     ///
     /// # Errors
     /// Fails as [`AnyQdisc::build`] does.
-    pub(super) fn new<P: Packet>(args: Args, link: Link) -> Result<Self, Error> {
-        let mut made = AnyQdisc::<P>::build(&args, &link)?;
+    pub(super) fn new(args: Args, link: Link) -> Result<Self, Error> {
+        let mut sample = AnyQdisc::build(&args, &link)?;
         Ok(Self {
-            is_work_conserving: made.is_work_conserving(),
-            shows_head: matches!(made.look(), Look::Shown(_)),
+            is_work_conserving: sample.is_work_conserving(),
+            shows_head: matches!(sample.look(), Look::Shown(_)),
             reports_last: ["codel", "fq_codel"].contains(&args.spec.name),
-            is_at_once: made.next_timer().is_some(),
-            resolved: Arc::new(made.args().clone()),
+            is_at_once: sample.next_timer().is_some(),
+            sample,
             args,
             link,
         })
@@ -67,19 +67,19 @@ impl Filters {
 
 /// A leaf.
 pub(super) struct Leaf<P> {
-    pattern: Arc<Pattern>,
+    pattern: Arc<Pattern<P>>,
     made: Option<AnyQdisc<P>>,
     filters: Option<Arc<Filters>>,
 }
 
 impl<P: Packet> Leaf<P> {
-    pub(super) fn new(pattern: Arc<Pattern>, filters: Option<Arc<Filters>>) -> Self {
+    pub(super) fn new(pattern: Arc<Pattern<P>>, filters: Option<Arc<Filters>>) -> Self {
         let made = if pattern.is_at_once { Self::build(&pattern) } else { None };
         Self { pattern, made, filters }
     }
 
     /// Takes the parameters of `pattern`, as `tc qdisc change` does.
-    pub(super) fn change<O: Owner<P>>(&mut self, now: Instant, pattern: Arc<Pattern>, owner: &mut O) {
+    pub(super) fn change<O: Owner<P>>(&mut self, now: Instant, pattern: Arc<Pattern<P>>, owner: &mut O) {
         let mut args = pattern.args.clone();
         let resolved = args.resolve(pattern.link.rate).is_ok();
         debug_assert!(resolved, "the pattern was built");
@@ -101,9 +101,9 @@ impl<P: Packet> Leaf<P> {
         self.pattern = pattern;
     }
 
-    /// Builds the discipline. The pattern was built before, so this does not fail.
-    fn build(pattern: &Pattern) -> Option<AnyQdisc<P>> {
-        AnyQdisc::build_resolved(pattern.resolved.clone(), &pattern.link).ok()
+    /// Builds the discipline. The sample was built before, so this does not fail.
+    fn build(pattern: &Pattern<P>) -> Option<AnyQdisc<P>> {
+        pattern.sample.another().ok()
     }
 
     /// Offers `packet`, of which filters see `words`. A packet that `fq_codel`, `sfq` or `sfb` drops because no
@@ -136,6 +136,10 @@ impl<P: Packet> Leaf<P> {
         if waits { Offered::Queued } else { Offered::Refused(answer) }
     }
 
+    pub(super) fn has_no_filters(&self) -> bool {
+        self.filters.is_none()
+    }
+
     /// Does what [`AnyQdisc::approach`] does.
     pub(super) fn approach(&self, packet: &P, step: usize) {
         if let Some(qdisc) = &self.made {
@@ -150,20 +154,16 @@ impl<P: Packet> Leaf<P> {
         }
     }
 
-    /// Takes the next packet. The flag says that the discipline has dropped packets and told the class above that it is
-    /// empty, before the class had the packet (`qdisc_tree_reduce_backlog`).
+    /// Takes the next packet. The flag says whether the discipline tells the class above at once if it becomes empty by
+    /// drops ([`Child::take`](super::child::Child::take)).
     pub(super) fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<P>, bool) {
-        let Some(qdisc) = &mut self.made else { return (None, false) };
-        let before = qdisc.backlog().packets;
-        let packet = qdisc.take(now, owner);
-        let after = qdisc.backlog().packets;
-        let has_dropped = before > after + u32::from(packet.is_some());
+        let packet = self.made.as_mut().and_then(|qdisc| qdisc.take(now, owner));
         let is_told = packet.is_none() || self.pattern.reports_last;
-        (packet, has_dropped && after == 0 && is_told)
+        (packet, is_told)
     }
 
-    /// Returns the length of the packet that would leave next, and the flag of [`Leaf::take`]. A packet that the
-    /// discipline keeps counts before it reports what it has dropped (`codel_peek`, `fq_codel_peek`).
+    /// Returns the length of the packet that would leave next, and whether the discipline has become empty by drops. A
+    /// packet that it keeps counts before it reports what it has dropped (`codel_peek`, `fq_codel_peek`).
     pub(super) fn peek<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> (Option<u32>, bool) {
         let Some(qdisc) = &mut self.made else { return (None, false) };
         let before = qdisc.backlog().packets;

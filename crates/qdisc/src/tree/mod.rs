@@ -63,6 +63,8 @@ pub struct Tree<P> {
     args: Args,
     link: Link,
     is_work_conserving: bool,
+    /// Whether the class of a packet follows from its addresses, so that the owner may note it.
+    sees_only_addresses: bool,
     /// Whether the last call of the link found nothing to send and nothing has come since, so that the link asks again
     /// after each timer.
     is_idle: bool,
@@ -76,6 +78,7 @@ impl<P: Packet> Tree<P> {
         let root = build::root(plan, args, *link)?;
         let is_work_conserving = root.is_work_conserving();
         Ok(Self {
+            sees_only_addresses: root.htb().is_some_and(htb::Htb::sees_only_addresses),
             root,
             root_id: plan.root(),
             args: args.clone(),
@@ -93,7 +96,16 @@ impl<P: Packet> Tree<P> {
 
     /// Does what [`AnyQdisc::foresee`](crate::AnyQdisc::foresee) does.
     pub(crate) fn foresee<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<u32> {
-        self.root.foresee(&fields::of(packet, owner))
+        let htb = self.root.htb()?;
+        let class = self.noted_class(packet, owner).or_else(|| htb.foresee(&fields::of(packet, owner)))?;
+        htb.prefetch_class(class);
+        Some(class)
+    }
+
+    /// Returns the class that the owner has noted for packets like this.
+    #[inline]
+    fn noted_class<O: Owner<P>>(&self, packet: &P, owner: &O) -> Option<u32> {
+        if self.sees_only_addresses { owner.noted_class(packet) } else { None }
     }
 
     /// Does what [`AnyQdisc::approach`](crate::AnyQdisc::approach) does.
@@ -134,8 +146,23 @@ impl<P: Packet> Qdisc<P> for Tree<P> {
     fn enqueue<O: Owner<P>>(&mut self, now: Instant, packet: P, owner: &mut O) -> Enqueued {
         // An arrival makes the link ask. An owner that does not ask at once is no idle link either.
         (self.is_idle, self.ticked) = (false, None);
-        let words = fields::of(&packet, owner);
-        match self.root.offer(now, packet, &words, owner) {
+        let noted = self.noted_class(&packet, owner);
+        let offered = match self.root.htb_mut() {
+            // Nothing below sees the words.
+            Some(htb) if let Some(class) = noted => htb.offer_to(class, now, packet, &[0; _], owner),
+            Some(htb) if self.sees_only_addresses => {
+                let words = fields::of(&packet, owner);
+                if let Some(class) = htb.leaf_of(&words) {
+                    owner.note_class(&packet, class);
+                }
+                htb.offer(now, packet, &words, owner)
+            }
+            _ => {
+                let words = fields::of(&packet, owner);
+                self.root.offer(now, packet, &words, owner)
+            }
+        };
+        match offered {
             Offered::Queued => Enqueued::Success,
             Offered::Refused(answer) => answer,
         }

@@ -15,6 +15,7 @@ use crate::sched::bucket::{ANY_RATE, LINKLAYER, MPU, OVERHEAD};
 use crate::sched::htb::{BURST, CBURST, CEIL, MTU};
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt::Write as _;
 use goodqueue_units::{Rate, parse};
@@ -69,7 +70,7 @@ pub(super) enum Scheduler {
 /// The parameters of a class.
 #[derive(Clone, Debug)]
 pub(super) enum Class {
-    Htb(Args),
+    Htb(Arc<Args>),
     Hfsc([Option<Spec>; 3]),
     /// Of `drr`. `None`: a full frame.
     Drr(Option<u32>),
@@ -270,7 +271,7 @@ impl Scheduler {
                         "\"rate\" is required.",
                     ));
                 }
-                Ok(Class::Htb(args))
+                Ok(Class::Htb(Arc::new(args)))
             }
             "hfsc" => curves::read(line).map(Class::Hfsc),
             "drr" => quantum_alone("drr", line).map(Class::Drr),

@@ -33,6 +33,7 @@ use super::params::{Class, Scheduler};
 use super::shell;
 use super::words::Line;
 use crate::param::{Args, Error};
+use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
@@ -71,6 +72,8 @@ pub struct Plan {
     release: Release,
     /// Equal leaves share their parameters.
     leaves: BTreeMap<String, Arc<Args>>,
+    /// So do equal classes of `htb`.
+    classes: BTreeMap<String, Arc<Args>>,
 }
 
 /// A qdisc that has a handle.
@@ -81,7 +84,7 @@ pub(super) struct Qdisc {
     parent: Id,
     /// How many qdiscs are above it.
     depth: usize,
-    stab: Option<Args>,
+    stab: Option<Box<Args>>,
     /// The qdisc of the root class of `hfsc`, which no packet reaches.
     of_root_class: Option<usize>,
     /// The classes of `drr` that a command without `classid` made: 0:0, which no command and no packet finds.
@@ -239,7 +242,7 @@ impl Plan {
     /// Takes the size table of the root.
     pub(crate) fn take_stab(&mut self) -> Option<Args> {
         let root = self.root.and_then(|at| self.qdiscs.get_mut(&at))?;
-        root.stab.take().filter(|stab| !stab.is_idle_stab())
+        root.stab.take().map(|stab| *stab).filter(|stab| !stab.is_idle_stab())
     }
 
     /// Returns a sentence for each filter that does on Linux, and here, not what its words seem to say, and those on

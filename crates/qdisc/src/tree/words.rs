@@ -49,9 +49,14 @@ impl<'a> Line<'a> {
         self.next().ok_or_else(|| format!("{name}: found nothing after it; accepted: a value"))
     }
 
+    /// Returns all the words that are left.
+    pub(super) fn left(&self) -> &'a [String] {
+        &self.words[self.at.min(self.words.len())..]
+    }
+
     /// Takes all the words that are left.
     pub(super) fn rest(&mut self) -> &'a [String] {
-        let rest = &self.words[self.at.min(self.words.len())..];
+        let rest = self.left();
         self.at = self.words.len();
         rest
     }

@@ -8,14 +8,6 @@ use goodqueue_units::{Duration, Instant};
 pub(crate) enum OfSubscribers {}
 
 impl OfSubscribers {
-    pub(crate) fn prefetch(&self, _flow: FlowId) {
-        match *self {}
-    }
-
-    pub(crate) fn prefetch_room(&self, _flow: FlowId) {
-        match *self {}
-    }
-
     pub(crate) fn offered(&mut self, _flow: FlowId) {
         match *self {}
     }

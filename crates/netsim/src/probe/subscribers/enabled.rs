@@ -4,7 +4,7 @@ use crate::ids::{FlowId, Number};
 use goodqueue_hosts::probe::delay::FlowDelays;
 use goodqueue_qdisc::registry::Limits;
 use goodqueue_units::{Duration, Instant, processor::prefetch};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const SECOND: u64 = 1_000_000_000;
 /// Stands for the subscriber of a flow that belongs to none.
@@ -17,7 +17,8 @@ pub(crate) type OfSubscribers = Box<Shares>;
 pub(crate) struct Shares {
     /// The subscriber of each flow.
     of_flow: Arc<[u32]>,
-    pub(crate) list: Vec<Share>,
+    /// Behind a lock, because who reads the counters has to post what waits. Packets need no lock.
+    counts: Mutex<Counts>,
     since: Instant,
     /// The number of the tree's nodes, which are its first classes.
     nodes: usize,
@@ -25,6 +26,53 @@ pub(crate) struct Shares {
     pub(crate) before: Option<Limits>,
     /// What the tree's classes had done at the end of each interval.
     pub(crate) intervals: Vec<Limits>,
+}
+
+/// The counters, and what is not posted to them yet. The packets of ten thousand subscribers come in turns, so that no
+/// counter stands in a cache: the processor waits less if it knows many of them at once.
+struct Counts {
+    list: Vec<Share>,
+    offered: Vec<u32>,
+    started: Vec<Started>,
+}
+
+/// So many packets wait before they are posted.
+const BATCH: usize = 128;
+/// How far ahead of the present packet the counters of another one are prefetched, and its room in them.
+const AHEAD: (usize, usize) = (24, 12);
+
+/// A packet that has left.
+struct Started {
+    /// Its subscriber's place.
+    share: u32,
+    len: u32,
+    second: u64,
+    delay: Duration,
+}
+
+impl Counts {
+    /// Posts what waits.
+    fn post(&mut self) {
+        let Self { list, offered, started } = self;
+        started.iter().take(AHEAD.0).for_each(|first| prefetch(&list[first.share as usize]));
+        for (at, share) in offered.iter().enumerate() {
+            if let Some(later) = offered.get(at + AHEAD.0) {
+                prefetch(&list[*later as usize].offered);
+            }
+            list[*share as usize].offered += 1;
+        }
+        for (at, one) in started.iter().enumerate() {
+            if let Some(later) = started.get(at + AHEAD.0) {
+                prefetch(&list[later.share as usize]);
+            }
+            if let Some(later) = started.get(at + AHEAD.1) {
+                list[later.share as usize].delays.prefetch_room();
+            }
+            list[one.share as usize].started(one);
+        }
+        offered.clear();
+        started.clear();
+    }
 }
 
 /// What one subscriber got.
@@ -50,6 +98,18 @@ impl Share {
         }
     }
 
+    /// Counts a packet that has left.
+    fn started(&mut self, one: &Started) {
+        let bytes = u64::from(one.len);
+        self.delays.record(one.delay);
+        self.bytes += bytes;
+        if self.second.0 != one.second {
+            self.most_in_a_second = self.peak();
+            self.second = (one.second, 0);
+        }
+        self.second.1 += bytes;
+    }
+
     /// Returns the most bytes that left within one second.
     pub(crate) fn peak(&self) -> u64 {
         self.most_in_a_second.max(self.second.1)
@@ -61,41 +121,44 @@ impl Shares {
     /// each flow's subscriber, or [`NOBODY`].
     pub(crate) fn new(subscribers: usize, nodes: usize, of_flow: Arc<[u32]>) -> Self {
         let list = (0..subscribers).map(|_| Share::new()).collect();
-        Self { of_flow, list, since: Instant::ZERO, nodes, before: None, intervals: Vec::new() }
+        let counts = Mutex::new(Counts {
+            list,
+            offered: Vec::with_capacity(BATCH),
+            started: Vec::with_capacity(BATCH),
+        });
+        Self { of_flow, counts, since: Instant::ZERO, nodes, before: None, intervals: Vec::new() }
     }
 
-    fn of(&mut self, flow: FlowId) -> Option<&mut Share> {
-        let place = self.of_flow.get(flow.index()).copied().unwrap_or(NOBODY);
-        self.list.get_mut(place as usize)
+    /// Returns what `read` makes of the counters of all subscribers, in their order.
+    pub(crate) fn read<T>(&self, read: impl FnMut(&Share) -> T) -> Vec<T> {
+        let mut counts: MutexGuard<'_, Counts> = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.post();
+        counts.list.iter().map(read).collect()
     }
 
-    /// Prefetches the counters of the subscriber of `flow`.
-    pub(crate) fn prefetch(&self, flow: FlowId) {
-        let place = self.of_flow.get(flow.index()).copied().unwrap_or(NOBODY);
-        if let Some(share) = self.list.get(place as usize) {
-            prefetch(share);
-        }
+    fn counts(&mut self) -> &mut Counts {
+        self.counts.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prefetches where the next delay of the subscriber of `flow` is counted.
-    pub(crate) fn prefetch_room(&self, flow: FlowId) {
-        let place = self.of_flow.get(flow.index()).copied().unwrap_or(NOBODY);
-        if let Some(share) = self.list.get(place as usize) {
-            share.delays.prefetch_room();
-        }
+    /// Returns the place of the subscriber of `flow`, unless it belongs to none.
+    fn of(&self, flow: FlowId) -> Option<u32> {
+        self.of_flow.get(flow.index()).copied().filter(|share| *share != NOBODY)
     }
 
     /// Counts a packet that arrives.
     pub(crate) fn offered(&mut self, flow: FlowId) {
-        if let Some(share) = self.of(flow) {
-            share.offered += 1;
+        let Some(share) = self.of(flow) else { return };
+        let counts = self.counts();
+        counts.offered.push(share);
+        if counts.offered.len() == BATCH {
+            counts.post();
         }
     }
 
     /// Counts a packet that is dropped.
     pub(crate) fn dropped(&mut self, flow: FlowId) {
         if let Some(share) = self.of(flow) {
-            share.dropped += 1;
+            self.counts().list[share as usize].dropped += 1;
         }
     }
 
@@ -103,13 +166,11 @@ impl Shares {
     pub(crate) fn started(&mut self, now: Instant, delay: Duration, flow: FlowId, len: u32) {
         let second = now.since(self.since).as_nanos() / SECOND;
         let Some(share) = self.of(flow) else { return };
-        share.delays.record(delay);
-        share.bytes += u64::from(len);
-        if share.second.0 != second {
-            share.most_in_a_second = share.peak();
-            share.second = (second, 0);
+        let counts = self.counts();
+        counts.started.push(Started { share, len, second, delay });
+        if counts.started.len() == BATCH {
+            counts.post();
         }
-        share.second.1 += u64::from(len);
     }
 
     /// Ends an interval of the series, at which the tree's classes have done `limits`.
@@ -122,6 +183,8 @@ impl Shares {
     pub(crate) fn begin_measuring(&mut self, now: Instant, limits: Option<Limits>) {
         self.since = now;
         self.before = limits;
-        self.list.iter_mut().for_each(|share| *share = Share::new());
+        let counts = self.counts();
+        counts.post();
+        counts.list.iter_mut().for_each(|share| *share = Share::new());
     }
 }

@@ -222,7 +222,7 @@ impl Simulation {
             dropped: share.dropped,
             delay_ms: share.delays.summary(),
         };
-        let got: Vec<Got> = shares.list.iter().map(got).collect();
+        let got: Vec<Got> = shares.read(got);
         Some(Sides::of(isp, direction, seconds, &got, |at| limiting.of_node(at)))
     }
 

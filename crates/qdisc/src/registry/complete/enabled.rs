@@ -16,7 +16,7 @@ use goodqueue_units::processor::{LINE, prefetch_bytes};
 use goodqueue_units::{Instant, Release};
 
 /// A packet of a subscriber touches about so many bytes at the beginning of its discipline.
-const HOT: usize = 10 * LINE;
+const HOT: usize = 5 * LINE;
 
 /// The names of lines that this build leaves out.
 pub(super) const LEFT_OUT: &[&str] = &[];
@@ -168,8 +168,8 @@ impl<P: Packet> AnyQdisc<P> {
     pub(crate) fn approach_next(&self, step: usize) {
         match (self, step) {
             (Self::Cake(live), 0) => prefetch_bytes(&**live, 0..HOT),
-            (Self::FqCodel(live), 0) => prefetch_bytes(&**live, 0..HOT),
-            (Self::Cake(live), _) => live.qdisc.approach_next(),
+            (Self::FqCodel(live), 0) => prefetch_bytes(&**live, 0..2 * HOT),
+            (Self::Cake(live), 1..) => live.qdisc.approach_next(step - 1),
             _ => {}
         }
     }

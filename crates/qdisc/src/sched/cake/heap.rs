@@ -22,7 +22,7 @@ pub(super) trait Backlogs {
 
 impl Backlogs for Tins {
     fn bytes(&self, key: usize) -> u64 {
-        let flow = self.get(key / QUEUES).and_then(|tin| tin.flows.get(key % QUEUES));
+        let flow = self.get(key / QUEUES).and_then(|tin| tin.flows.get((key % QUEUES) as u16));
         flow.map_or(0, |flow| flow.bytes.into())
     }
 }

@@ -12,6 +12,7 @@
 //! may be a look at the other queues.
 
 use super::Cake;
+use super::diffserv::Share;
 use super::params::{self, PARAMS as CAKES};
 use crate::discipline::Discipline;
 use crate::kept::{Kept, Look};
@@ -20,6 +21,7 @@ use crate::param::{Args, Error, Link, Param, ParamSpec, QdiscSpec};
 use crate::qdisc::{Backlog, Enqueued, Measure, Moment, Probe, Qdisc};
 use crate::signal::Owner;
 use alloc::format;
+use alloc::sync::Arc;
 use alloc::vec::Vec;
 use goodqueue_units::{Duration, Instant, Release};
 
@@ -74,19 +76,18 @@ impl<P: Packet> Queue<P> {
     /// Shapes to the queue's share of `rate`, in bytes per second; 0: unlimited.
     fn share(&mut self, rate: u64) {
         let least = rate.min(1); // a share of 0 would be unlimited
-        self.cake.pace((rate / u64::from(self.active)).max(least));
+        self.cake.shape_to((rate / u64::from(self.active)).max(least));
     }
 }
 
 impl<P: Packet> Cake<P> {
     /// Shapes to `rate`, in bytes per second. Only the paces and the flows' quanta follow it.
-    fn pace(&mut self, rate: u64) {
-        self.make_tins();
-        for (index, tin) in self.tins.iter_mut().enumerate() {
-            let share = self.plan.share(index, rate);
-            (tin.share.pace, tin.share.flow_quantum) = (share.pace, share.flow_quantum);
+    fn shape_to(&mut self, rate: u64) {
+        let setup = Arc::make_mut(&mut self.setup);
+        for (index, share) in setup.shares[..setup.tins].iter_mut().enumerate() {
+            let Share { pace, flow_quantum, .. } = setup.plan.share(index, rate);
+            (share.pace, share.flow_quantum) = (pace, flow_quantum);
         }
-        self.shaper.pace = self.tins[0].share.pace;
     }
 }
 
@@ -117,7 +118,7 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
             Ok(Queue { cake, last_active, last_checked_active, active: 1, is_called: false })
         };
         let queues = (0..args.get(&TX_QUEUES)).map(queue).collect::<Result<Vec<_>, Error>>()?;
-        Ok(Self { rate: queues[0].cake.rate, queues, at: 0, is_pinned: false, kept: Kept::default() })
+        Ok(Self { rate: queues[0].cake.setup.rate, queues, at: 0, is_pinned: false, kept: Kept::default() })
     }
 
     fn change<O: Owner<P>>(
@@ -131,7 +132,7 @@ impl<P: Packet> Discipline<P> for CakeMq<P> {
         for queue in &mut self.queues {
             queue.cake.change(now, args, link, owner)?;
             queue.is_called = true;
-            self.rate = queue.cake.rate;
+            self.rate = queue.cake.setup.rate;
             queue.share(self.rate);
         }
         Ok(())
@@ -205,7 +206,7 @@ impl<P: Packet> Qdisc<P> for CakeMq<P> {
             let moment = (time > Instant::ZERO).then(|| Moment::from(time));
             probe.measured(name, time.as_nanos().into(), Measure::Moment(moment));
         }
-        let pace = queue.cake.shaper.pace;
+        let pace = queue.cake.pace();
         probe.measured("rate_ns", pace.ns.into(), Measure::Internal);
         probe.measured("rate_shft", pace.shift.into(), Measure::Internal);
         queue.cake.probe(probe);

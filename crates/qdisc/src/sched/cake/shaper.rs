@@ -100,7 +100,6 @@ impl Framing {
 /// The link's two clocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Shaper {
-    pub(super) pace: Pace,
     pub(super) next: Instant,
     pub(super) failsafe: Instant,
 }
@@ -121,8 +120,8 @@ impl Shaper {
 
     /// Charges a packet that is sent, or one that is dropped while drops are charged.
     #[inline]
-    pub(super) fn charge(&mut self, bytes: u32, dropped: bool) {
-        let time = self.pace.time(bytes);
+    pub(super) fn charge(&mut self, pace: Pace, bytes: u32, dropped: bool) {
+        let time = pace.time(bytes);
         self.next += Duration::from_nanos(time);
         if !dropped {
             self.failsafe += Duration::from_nanos(time + time / 2);
@@ -186,11 +185,11 @@ mod tests {
 
     #[test]
     fn only_what_is_sent_is_charged_to_the_failsafe() {
-        let mut shaper = Shaper { pace: Pace::of(1_000_000), ..Shaper::default() };
+        let (mut shaper, pace) = (Shaper::default(), Pace::of(1_000_000));
         let at = Instant::from_nanos;
-        shaper.charge(1000, false);
+        shaper.charge(pace, 1000, false);
         assert_eq!((shaper.next, shaper.failsafe), (at(1_000_000), at(1_500_000)));
-        shaper.charge(1000, true);
+        shaper.charge(pace, 1000, true);
         assert_eq!((shaper.next, shaper.failsafe), (at(2_000_000), at(1_500_000)));
         assert_eq!(shaper.wait(at(1_000_000)), Some(at(1_500_000)));
         assert_eq!(shaper.wait(at(1_500_000)), None);
@@ -202,7 +201,7 @@ mod tests {
     fn a_clock_that_is_on_time_is_not_set_anew() {
         let at = Instant::from_nanos;
         let after = |now| {
-            let mut shaper = Shaper { next: at(1_000_000), failsafe: at(1_500_000), ..Shaper::default() };
+            let mut shaper = Shaper { next: at(1_000_000), failsafe: at(1_500_000) };
             shaper.freshen(at(now));
             (shaper.next.as_nanos(), shaper.failsafe.as_nanos())
         };

@@ -1,5 +1,6 @@
 //! CAKE as a whole, in small cases worked by hand. The golden traces cover Linux's decisions.
 
+use super::tin::Tin;
 use super::*;
 use crate::packet::Plain;
 use crate::sched::Noted;
@@ -303,9 +304,9 @@ fn the_shaper_follows_what_arrives() {
         while cake.dequeue(now, &mut owner).is_some() {}
     }
     let wanted = 1514.0 / 0.001_513_6 * 15.0 / 16.0;
-    let found = 1e9 / cake.shaper.pace.time(1_000_000) as f64 * 1e6;
+    let found = 1e9 / cake.pace().time(1_000_000) as f64 * 1e6;
     assert!((found / wanted - 1.0).abs() < 0.01, "{found} of {wanted} bytes/s");
-    let sixteenth = cake.tins[1].share.pace.time(1_000_000) as f64 / cake.shaper.pace.time(1_000_000) as f64;
+    let sixteenth = cake.setup.shares[1].pace.time(1_000_000) as f64 / cake.pace().time(1_000_000) as f64;
     assert!((sixteenth - 16.0).abs() < 0.01, "{sixteenth}");
 }
 
@@ -316,12 +317,12 @@ fn an_estimated_rate_outlives_a_change() {
     let (mut cake, mut owner) = (cake("bandwidth 1mbit autorate-ingress"), Noted::default());
     let args = Args::parse(&params::SPEC, "bandwidth 1mbit autorate-ingress ack-filter").unwrap();
     let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
-    let before = cake.shaper.pace;
+    let before = cake.pace();
     cake.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
-    assert_eq!(cake.shaper.pace, before);
-    cake.shape(77_000);
+    assert_eq!(cake.pace(), before);
+    Arc::make_mut(&mut cake.setup).shape(77_000);
     cake.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
-    assert_eq!(cake.shaper.pace, shaper::Pace::of(77_000));
+    assert_eq!(cake.pace(), shaper::Pace::of(77_000));
 }
 
 /// Memory exactly at the limit must hold, on arrival and at a change. One byte less must cost a packet.
@@ -345,15 +346,15 @@ fn memory_up_to_the_limit_may_be_used() {
 /// counted no longer. One overflow is 1/256, which 16 steps of 1/4096 undo, one for each 5 ms (target).
 #[test]
 fn a_flow_is_unresponsive_until_its_blue_rests() {
-    let mut cake = cake("");
-    let (tin, at) = (&mut cake.tins[0], |ms: u64| Instant::from_nanos(ms * 1_000_000));
-    tin.classify(Hashes::new(0, (0, 0)));
-    let law = &mut tin.flows[7].law;
-    tin.counts.unresponsive += u32::from(law.queue_full(at(1000), &tin.share.law));
-    tin.wake(7, || 0);
-    let counted: Vec<u32> = (1..=17)
+    let (mut cake, at) = (cake(""), |ms: u64| Instant::from_nanos(ms * 1_000_000));
+    let (tin, share) = (&mut cake.tins[0], &cake.setup.shares[0]);
+    let flow = tin.classify(Isolation(7), 7, || (0, 0));
+    let law = &mut tin.flows[flow].law;
+    tin.counts.unresponsive += u16::from(law.queue_full(at(1000), &share.law));
+    tin.wake(flow, share, || 0);
+    let counted: Vec<u16> = (1..=17)
         .map(|step| {
-            tin.retire(7, at(1000 + 6 * step));
+            tin.retire(flow, share, at(1000 + 6 * step));
             tin.counts.unresponsive
         })
         .collect();
@@ -366,24 +367,41 @@ fn a_flow_is_unresponsive_until_its_blue_rests() {
 #[test]
 fn an_empty_flow_leaves_its_set() {
     let (mut cake, at) = (cake(""), |ms: u64| Instant::from_nanos(ms * 1_000_000));
-    let tin = &mut cake.tins[0];
+    let (tin, share) = (&mut cake.tins[0], &cake.setup.shares[0]);
     let counts = |tin: &Tin| (tin.counts.sparse, tin.counts.bulk, tin.counts.decaying);
-    tin.classify(Hashes::new(0, (0, 0)));
-    for flow in 0..3 {
-        tin.wake(flow, || 0);
-        tin.flows[usize::from(flow)].law.queue_full(at(1000), &tin.share.law);
+    let flows = [0, 1, 2].map(|flow| tin.classify(Isolation(7), flow, || (0, 0)));
+    for flow in flows {
+        tin.wake(flow, share, || 0);
+        tin.flows[flow].law.queue_full(at(1000), &share.law);
     }
     assert_eq!(counts(tin), (3, 0, 0));
-    (tin.flows[2].set, tin.counts.sparse, tin.counts.bulk) = (tin::Set::Bulk, 2, 1);
-    tin.retire(0, at(1000));
+    (tin.flows[flows[2]].set, tin.counts.sparse, tin.counts.bulk) = (tin::Set::Bulk, 2, 1);
+    tin.retire(flows[0], share, at(1000));
     assert_eq!(counts(tin), (1, 1, 1), "a sparse flow");
-    tin.retire(2, at(1000));
+    tin.retire(flows[2], share, at(1000));
     assert_eq!(counts(tin), (1, 0, 2), "a bulk flow");
-    tin.retire(0, at(1006));
+    tin.retire(flows[0], share, at(1006));
     assert_eq!(counts(tin), (1, 0, 2), "a decaying flow stays one");
-    tin.retire(1, at(5_000_000)); // BLUE's only step down: it still drops
+    tin.retire(flows[1], share, at(5_000_000)); // BLUE's only step down: it still drops
     assert_eq!(counts(tin), (0, 0, 3));
-    tin.flows[1].law = Default::default();
-    tin.retire(1, at(5_000_000));
-    assert_eq!((counts(tin), tin.flows[1].set), ((0, 0, 2), tin::Set::None), "a law at rest is forgotten");
+    tin.flows[flows[1]].law = Default::default();
+    tin.retire(flows[1], share, at(5_000_000));
+    assert_eq!(
+        (counts(tin), tin.flows[flows[1]].set),
+        ((0, 0, 2), tin::Set::None),
+        "a law at rest is forgotten"
+    );
+}
+
+/// Flows of two CAKEs that share a set-up do not meet, and a change of one leaves the other alone.
+#[test]
+fn another_cake_shares_the_set_up_alone() {
+    let (mut cake, mut owner) = (cake("besteffort"), Noted::default());
+    let link = Link { rate: Rate::from_bps(10_000_000).unwrap(), mtu: 1514 };
+    let args = Args::parse(&params::SPEC, "besteffort bandwidth 1mbit").unwrap();
+    let mut other = cake.another(&args, &link).unwrap();
+    cake.enqueue(Instant::ZERO, packet(0), &mut owner);
+    assert_eq!((cake.backlog().packets, other.backlog().packets), (1, 0));
+    other.change(Instant::ZERO, &args, &link, &mut owner).unwrap();
+    assert_eq!((cake.setup.rate, other.setup.rate), (0, 125_000));
 }

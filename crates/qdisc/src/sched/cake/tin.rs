@@ -13,11 +13,11 @@
 
 use super::autorate::average;
 use super::diffserv::Share;
-use super::hash::{Buckets, Hashes, Isolation};
+use super::hash::{Buckets, Isolation};
 use super::sparse::{Entry, Sparse};
 use crate::aqm::cobalt::Vars;
 use crate::sched::slab::Chain;
-use alloc::vec::Vec;
+use alloc::boxed::Box;
 use core::ops::{Index, IndexMut};
 use goodqueue_units::{Duration, Instant, processor};
 
@@ -48,7 +48,9 @@ pub(super) struct Flow {
     /// Bytes that the flow may still send in this round.
     pub(super) deficit: i32,
     pub(super) set: Set,
-    /// The entries of its hosts, if the isolation counts hosts.
+    /// The number of the queue, from 0 to 1023.
+    pub(super) place: u16,
+    /// The numbers of its hosts; 0, if the isolation does not count them.
     pub(super) src: u16,
     pub(super) dst: u16,
     /// The hash of the flow that took the queue last.
@@ -62,12 +64,12 @@ const _: () = processor::fills_lines::<Flow>(1);
 
 impl Entry for Flow {
     /// Returns the flow of the queue `place`, before its first packet.
-    fn at(place: u16) -> Self {
-        Self { link: Link::alone(place), ..Self::default() }
+    fn at(place: u16, position: u16) -> Self {
+        Self { place, link: Link::alone(position), ..Self::default() }
     }
 }
 
-/// The neighbours in a list; itself, if it is in none.
+/// The positions of the neighbours in a list; its own, if it is in none.
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
     next: u16,
@@ -75,20 +77,20 @@ struct Link {
 }
 
 impl Link {
-    const fn alone(place: u16) -> Self {
-        Self { next: place, previous: place }
+    const fn alone(position: u16) -> Self {
+        Self { next: position, previous: position }
     }
 }
 
 /// The list of flows that began to wait. They go first.
-const NEW: u16 = QUEUES as u16;
+const NEW: u16 = QUEUES as u16 + 1;
 /// The list of flows in rounds.
 const OLD: u16 = NEW + 1;
 /// The list of empty flows whose COBALT remembers something.
 const DECAYING: u16 = NEW + 2;
 
 /// The ends of three lists of flows. Each list is a ring of neighbours, closed by its entry here. These entries have
-/// the numbers after those of the flows.
+/// the positions after those of the flows.
 #[derive(Clone, Debug)]
 pub(super) struct Lists([Link; 3]);
 
@@ -106,40 +108,40 @@ impl Lists {
 
     /// Returns the neighbours of a flow or of a list's end.
     #[inline]
-    fn link<'a>(&'a mut self, flows: &'a mut Sparse<Flow>, place: u16) -> &'a mut Link {
-        match self.0.get_mut(usize::from(place.wrapping_sub(NEW))) {
+    fn link<'a>(&'a mut self, flows: &'a mut Sparse<Flow>, position: u16) -> &'a mut Link {
+        match self.0.get_mut(usize::from(position.wrapping_sub(NEW))) {
             Some(end) => end,
-            None => &mut flows[usize::from(place)].link,
+            None => &mut flows[position].link,
         }
     }
 
     /// Takes a flow out of its list, if it is in one.
     #[inline]
-    fn remove(&mut self, flows: &mut Sparse<Flow>, place: u16) {
-        let link = &mut flows[usize::from(place)].link;
-        let Link { next, previous } = core::mem::replace(link, Link::alone(place));
+    fn remove(&mut self, flows: &mut Sparse<Flow>, position: u16) {
+        let link = &mut flows[position].link;
+        let Link { next, previous } = core::mem::replace(link, Link::alone(position));
         self.link(flows, previous).next = next;
         self.link(flows, next).previous = previous;
     }
 
     /// Moves a flow to the end of a list.
     #[inline]
-    fn move_to(&mut self, flows: &mut Sparse<Flow>, list: u16, place: u16) {
-        self.remove(flows, place);
-        let last = core::mem::replace(&mut self.link(flows, list).previous, place);
-        self.link(flows, last).next = place;
-        flows[usize::from(place)].link = Link { next: list, previous: last };
+    fn move_to(&mut self, flows: &mut Sparse<Flow>, list: u16, position: u16) {
+        self.remove(flows, position);
+        let last = core::mem::replace(&mut self.link(flows, list).previous, position);
+        self.link(flows, last).next = position;
+        flows[position].link = Link { next: list, previous: last };
     }
 }
 
 /// The number of flows in each set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    pub(super) sparse: u32,
-    pub(super) bulk: u32,
-    pub(super) decaying: u32,
+    pub(super) sparse: u16,
+    pub(super) bulk: u16,
+    pub(super) decaying: u16,
     /// Flows that BLUE drops from.
-    pub(super) unresponsive: u32,
+    pub(super) unresponsive: u16,
 }
 
 /// A tin's counters, for decision traces and people.
@@ -147,32 +149,27 @@ pub(super) struct Counts {
 pub(super) struct Tally {
     pub(super) dropped: u64,
     pub(super) marked: u64,
-    /// Average delay of the packets sent, in ns. Each packet weighs 1/256.
-    pub(super) average_delay: u64,
+    /// Number of times that a flow had to share a queue.
+    pub(super) collisions: u64,
 }
 
-impl Tally {
-    pub(super) fn delay(&mut self, delay: Duration) {
-        self.average_delay = average(self.average_delay, delay.as_nanos(), 8);
-    }
-}
-
-/// A tin.
-// For the processor: what each packet needs comes first.
+/// A tin. What it is set up with is its [`Share`].
+// For the processor: what each packet needs comes first, in two cache lines.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub(super) struct Tin {
     /// Not open before the tin's first packet: most tins of ten thousand subscribers have none.
     pub(super) flows: Sparse<Flow>,
     /// Waiting bytes.
     pub(super) bytes: u64,
     pub(super) counts: Counts,
-    pub(super) lists: Lists,
-    pub(super) buckets: Buckets,
-    pub(super) share: Share,
-    pub(super) tally: Tally,
     /// The time at which the tin is due, if there is a shaper.
     pub(super) next: Instant,
+    pub(super) lists: Lists,
+    pub(super) buckets: Buckets,
+    /// Average delay of the packets sent, in ns. Each packet weighs 1/256.
+    pub(super) average_delay: u64,
+    pub(super) tally: Tally,
 }
 
 /// The tins. The first one, of best effort, stands in its CAKE: most packets of ten thousand subscribers need no other,
@@ -181,25 +178,20 @@ pub(super) struct Tin {
 #[repr(C)]
 pub(super) struct Tins {
     first: Tin,
-    count: usize,
-    others: Vec<Tin>,
+    others: Box<[Tin]>,
 }
 
 impl Tins {
-    /// Returns `count` tins, of which only the `first` one is made.
-    pub(super) const fn new(first: Tin, count: usize) -> Self {
-        Self { first, count, others: Vec::new() }
+    /// Returns tins of which only the first one is made.
+    pub(super) fn new() -> Self {
+        Self { first: Tin::new(), others: Box::default() }
     }
 
-    /// Makes the tins that are not made yet, each by its number.
-    pub(super) fn make_others(&mut self, make: impl Fn(usize) -> Tin) {
+    /// Makes the tins that are not made yet, of `count`.
+    pub(super) fn make_others(&mut self, count: usize) {
         if self.others.is_empty() {
-            self.others.extend((1..self.count).map(make));
+            self.others = (1..count).map(|_| Tin::new()).collect();
         }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.count
     }
 
     /// Returns a tin that is made.
@@ -229,25 +221,14 @@ impl IndexMut<usize> for Tins {
     }
 }
 
-/// What decides whose turn it is among the tins. It stands apart, so that a packet of one tin touches no other.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Turn {
-    /// Bytes that the tin may still send in this round of the tins.
-    pub(super) deficit: i32,
-    /// As [`Share::tin_quantum`].
-    pub(super) quantum: i32,
-    /// As [`Tin::is_busy`].
-    pub(super) is_busy: bool,
-}
-
 impl Tin {
-    pub(super) fn new(share: Share, isolation: Isolation) -> Self {
+    pub(super) fn new() -> Self {
         Self {
-            share,
             flows: Sparse::new(),
             lists: Lists::new(),
-            buckets: Buckets::new(isolation),
+            buckets: Buckets::new(),
             counts: Counts::default(),
+            average_delay: 0,
             tally: Tally::default(),
             bytes: 0,
             next: Instant::ZERO,
@@ -260,33 +241,52 @@ impl Tin {
         self.counts.sparse + self.counts.bulk > 0
     }
 
-    /// Returns the queue of a packet.
+    /// Returns the position of a packet's queue. `tag` is the hash that distinguishes flows, and `hosts` returns the
+    /// hashes of its hosts, for which only the first packets of a flow ask.
     #[inline]
-    pub(super) fn classify(&mut self, hashes: Hashes) -> u16 {
+    pub(super) fn classify(
+        &mut self,
+        isolation: Isolation,
+        tag: u32,
+        hosts: impl FnOnce() -> (u32, u32),
+    ) -> u16 {
         if !self.flows.is_open() {
-            self.open();
+            self.open(isolation);
         }
-        self.buckets.find(&mut self.flows, hashes)
+        if isolation.is_none() {
+            return self.flows.position(0);
+        }
+        match self.flows.find((tag as usize % QUEUES) as u16) {
+            known if self.flows[known].tag == tag && self.flows[known].set != Set::None => known,
+            _ => self.search(isolation, tag, hosts()),
+        }
     }
 
-    /// Makes the tables of flows, for the first packet.
+    /// Searches the queues of a set, and assigns one if none has the tag.
+    fn search(&mut self, isolation: Isolation, tag: u32, hosts: (u32, u32)) -> u16 {
+        let (position, is_shared) = self.buckets.search(isolation, &mut self.flows, tag, hosts);
+        self.tally.collisions += u64::from(is_shared);
+        position
+    }
+
+    /// Makes the tables of flows and hosts, for the first packet.
     #[cold]
-    fn open(&mut self) {
-        self.flows.open(QUEUES);
-        self.buckets.open();
+    fn open(&mut self, isolation: Isolation) {
+        self.flows.open();
+        self.buckets.open(isolation);
     }
 
-    /// Notes that a packet began to wait in `index`. `dice` returns 16 random bits.
+    /// Notes that a packet began to wait in the flow at `index`. `dice` returns 16 random bits.
     #[inline]
-    pub(super) fn wake(&mut self, index: u16, dice: impl FnOnce() -> u16) {
-        let set = self.flows[usize::from(index)].set;
+    pub(super) fn wake(&mut self, index: u16, share: &Share, dice: impl FnOnce() -> u16) {
+        let set = self.flows[index].set;
         match set {
             Set::None | Set::Decaying => {
-                self.counts.decaying -= u32::from(set == Set::Decaying);
+                self.counts.decaying -= u16::from(set == Set::Decaying);
                 self.counts.sparse += 1;
                 self.lists.move_to(&mut self.flows, NEW, index);
-                let quantum = self.quantum(index, dice());
-                let flow = &mut self.flows[usize::from(index)];
+                let quantum = self.quantum(index, share, dice());
+                let flow = &mut self.flows[index];
                 flow.set = Set::Sparse;
                 flow.deficit = quantum;
             }
@@ -299,15 +299,15 @@ impl Tin {
     fn promote(&mut self, index: u16) {
         self.counts.sparse -= 1;
         self.counts.bulk += 1;
-        let flow = &mut self.flows[usize::from(index)];
+        let flow = &mut self.flows[index];
         flow.set = Set::Bulk;
         self.buckets.count_up(flow);
     }
 
     /// Returns the bytes by which a flow's deficit rises, given the busy flows of its hosts.
-    fn quantum(&self, index: u16, dice: u16) -> i32 {
-        let load = self.buckets.load(&self.flows[usize::from(index)]);
-        ((self.share.flow_quantum * (65_535 / load) + u32::from(dice)) >> 16) as i32
+    fn quantum(&self, index: u16, share: &Share, dice: u16) -> i32 {
+        let load = self.buckets.load(&self.flows[index]);
+        ((share.flow_quantum * (65_535 / load) + u32::from(dice)) >> 16) as i32
     }
 
     /// Returns the flow whose turn it is. `first`: this call has not looked at a flow yet, so a decaying flow goes
@@ -319,8 +319,8 @@ impl Tin {
     }
 
     /// Moves a flow without a deficit left to the end of the rounds, with a new quantum.
-    pub(super) fn put_off(&mut self, index: u16, dice: impl FnOnce() -> u16) {
-        let flow = &mut self.flows[usize::from(index)];
+    pub(super) fn put_off(&mut self, index: u16, share: &Share, dice: impl FnOnce() -> u16) {
+        let flow = &mut self.flows[index];
         if flow.set == Set::Sparse {
             if flow.queue.is_empty() {
                 flow.set = Set::SparseWait;
@@ -328,17 +328,17 @@ impl Tin {
                 self.promote(index);
             }
         }
-        let quantum = self.quantum(index, dice());
-        let flow = &mut self.flows[usize::from(index)];
+        let quantum = self.quantum(index, share, dice());
+        let flow = &mut self.flows[index];
         flow.deficit = flow.deficit.saturating_add(quantum);
         self.lists.move_to(&mut self.flows, OLD, index);
     }
 
     /// Notes that a flow whose turn it was has nothing to send.
-    pub(super) fn retire(&mut self, index: u16, now: Instant) {
-        let flow = &mut self.flows[usize::from(index)];
-        let rested = flow.law.queue_empty(now, &self.share.law);
-        self.counts.unresponsive -= u32::from(rested);
+    pub(super) fn retire(&mut self, index: u16, share: &Share, now: Instant) {
+        let flow = &mut self.flows[index];
+        let rested = flow.law.queue_empty(now, &share.law);
+        self.counts.unresponsive -= u16::from(rested);
         match flow.set {
             Set::Bulk => {
                 self.counts.bulk -= 1;
@@ -361,14 +361,20 @@ impl Tin {
     /// Charges a packet of `bytes` on the wire that was sent, or dropped while drops are charged.
     #[inline]
     pub(super) fn charge(&mut self, index: u16, bytes: u32) {
-        let flow = &mut self.flows[usize::from(index)];
+        let flow = &mut self.flows[index];
         flow.deficit = flow.deficit.saturating_sub_unsigned(bytes);
+    }
+
+    /// Counts a packet that was sent after this `delay`.
+    #[inline]
+    pub(super) fn delay(&mut self, delay: Duration) {
+        self.average_delay = average(self.average_delay, delay.as_nanos(), 8);
     }
 
     /// Delays the tin's next packet by a packet of `bytes` on the wire.
     #[inline]
-    pub(super) fn advance(&mut self, now: Instant, bytes: u32) {
-        let time = Duration::from_nanos(self.share.pace.time(bytes));
+    pub(super) fn advance(&mut self, now: Instant, share: &Share, bytes: u32) {
+        let time = Duration::from_nanos(share.pace.time(bytes));
         // A tin that is late may catch up. A tin that is early is at most one packet ahead.
         if self.next < now {
             self.next += time;
@@ -382,17 +388,19 @@ impl Tin {
 mod tests {
     use super::*;
 
-    /// The lists' ends must have numbers after those of all flows. Otherwise the last flow would be a list.
+    /// The lists' ends must have positions after those of all flows. Otherwise the last flow would be a list.
     #[test]
     fn the_last_flow_is_in_one_list_at_a_time() {
-        let (mut flows, mut lists, last) = (Sparse::new(), Lists::new(), QUEUES as u16 - 1);
-        flows.open(QUEUES);
+        let (mut flows, mut lists) = (Sparse::new(), Lists::new());
+        flows.open();
+        let positions: alloc::vec::Vec<u16> = (0..QUEUES as u16).map(|place| flows.position(place)).collect();
+        let (first, last) = (positions[0], positions[QUEUES - 1]);
         for list in [NEW, OLD, DECAYING] {
-            lists.move_to(&mut flows, list, 0);
+            lists.move_to(&mut flows, list, first);
             lists.move_to(&mut flows, list, last);
             let heads = [NEW, OLD, DECAYING].map(|other| lists.head(other));
-            assert_eq!(heads, [NEW, OLD, DECAYING].map(|other| (other == list).then_some(0)), "{list}");
-            lists.remove(&mut flows, 0);
+            assert_eq!(heads, [NEW, OLD, DECAYING].map(|other| (other == list).then_some(first)), "{list}");
+            lists.remove(&mut flows, first);
             assert_eq!(lists.head(list), Some(last));
             lists.remove(&mut flows, last);
             assert_eq!(lists.head(list), None);

@@ -9,25 +9,29 @@ impl<P: Packet> Cake<P> {
     /// Sets the current tin to the tin whose turn it is. Returns false if no tin has anything to send.
     #[inline]
     pub(super) fn choose_tin(&mut self, now: Instant) -> bool {
-        if self.shaper.pace.is_unlimited() { self.choose_by_deficit() } else { self.choose_by_schedule(now) }
+        if self.pace().is_unlimited() { self.choose_by_deficit() } else { self.choose_by_schedule(now) }
     }
 
     /// Chooses a tin in rounds, each tin with its quantum.
     fn choose_by_deficit(&mut self) -> bool {
         let (mut wrapped, mut busy) = (false, false);
+        let tins = self.setup.tins;
+        let mut at = usize::from(self.current_tin);
         loop {
-            let turn = &mut self.turns[self.current_tin];
-            if turn.deficit >= 0 && turn.is_busy {
+            let (deficit, is_busy) = (&mut self.deficits[at], self.busy >> at & 1 != 0);
+            if *deficit >= 0 && is_busy {
+                self.current_tin = at as u8;
                 return true;
             }
-            if turn.deficit <= 0 {
-                turn.deficit += turn.quantum;
+            if *deficit <= 0 {
+                *deficit += self.setup.shares[at].tin_quantum;
             }
-            busy |= turn.is_busy;
-            self.current_tin += 1;
-            if self.current_tin == self.tins.len() {
-                self.current_tin = 0;
+            busy |= is_busy;
+            at += 1;
+            if at == tins {
+                at = 0;
                 if wrapped && !busy {
+                    self.current_tin = 0;
                     return false;
                 }
                 wrapped = true;
@@ -38,63 +42,67 @@ impl<P: Packet> Cake<P> {
     /// Chooses the last of the busy tins that are within their share, or otherwise the tin that is due first.
     fn choose_by_schedule(&mut self, now: Instant) -> bool {
         let mut earliest = None;
-        for index in (0..self.tins.len()).filter(|index| self.turns[*index].is_busy) {
+        for index in (0..self.setup.tins).filter(|index| self.busy >> index & 1 != 0) {
             let wait = self.tins[index].next.since(now);
             if earliest.is_none_or(|(least, _)| wait <= least) {
                 earliest = Some((wait, index));
             }
         }
-        self.current_tin = earliest.map_or(0, |(_, index)| index);
+        self.current_tin = earliest.map_or(0, |(_, index)| index as u8);
         earliest.is_some()
     }
 
     /// Goes round the current tin until a flow sends a packet, until a flow proves empty, or until the tin has no
     /// flow.
     pub(super) fn serve<O: Owner<P>>(&mut self, now: Instant, first: &mut bool, owner: &mut O) -> Option<P> {
+        let number = usize::from(self.current_tin);
         loop {
-            let tin = &mut self.tins[self.current_tin];
-            let flow = tin.turn(*first)?;
-            self.current_flow = flow;
+            let (tin, share) = (&mut self.tins[number], &self.setup.shares[number]);
+            let position = tin.turn(*first)?;
+            let flow = &tin.flows[position];
+            self.current_flow = flow.place;
             *first = false;
-            if tin.flows[usize::from(flow)].deficit <= 0 {
-                tin.put_off(flow, || owner.random_u16());
+            if flow.deficit <= 0 {
+                tin.put_off(position, share, || owner.random_u16());
                 continue;
             }
-            match self.take(now, owner) {
+            match self.take(number, position, now, owner) {
                 Taken::Packet(packet) => return Some(packet),
                 Taken::Charged => {}
                 Taken::Nothing => {
-                    let tin = &mut self.tins[self.current_tin];
-                    tin.retire(flow, now);
-                    self.turns[self.current_tin].is_busy = tin.is_busy();
+                    self.tins[number].retire(position, &self.setup.shares[number], now);
+                    self.note_busy(number);
                     return None;
                 }
             }
         }
     }
 
-    /// Takes a packet of the current flow through its COBALT.
-    fn take<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) -> Taken<P> {
-        let (index, flow) = (self.current_tin, self.current_flow);
+    /// Takes a packet of the flow at `flow` of a tin through its COBALT.
+    fn take<O: Owner<P>>(&mut self, index: usize, flow: u16, now: Instant, owner: &mut O) -> Taken<P> {
         loop {
             let Some(mut packet) = self.pull(index, flow) else { return Taken::Nothing };
-            self.longest.shrank(heap::key(index, flow), &self.tins);
+            if let Some(longest) = &mut self.longest {
+                longest.shrank(heap::key(index, self.current_flow), &self.tins);
+            }
+            let ingress = self.setup.ingress;
             let tin = &mut self.tins[index];
-            let busy_flows = if self.ingress { tin.counts.bulk } else { 0 };
-            let state = &mut tin.flows[usize::from(flow)];
-            let verdict = state.law.judge(&tin.share.law, now, &mut packet, busy_flows, owner);
+            let busy_flows = if ingress { tin.counts.bulk.into() } else { 0 };
+            let state = &mut tin.flows[flow];
+            let law = &self.setup.shares[index].law;
+            let verdict = state.law.judge(law, now, &mut packet, busy_flows, owner);
             let Some(why) = verdict.drop.filter(|_| !state.queue.is_empty()) else {
                 tin.tally.marked += u64::from(verdict.marked);
-                tin.tally.delay(now.since(packet.arrival()));
+                tin.delay(now.since(packet.arrival()));
                 self.charge_turn(index, flow, now, &packet, false);
                 return Taken::Packet(packet);
             };
             tin.tally.dropped += 1;
-            if self.ingress {
+            if ingress {
                 self.charge_turn(index, flow, now, &packet, true);
             }
             owner.dropped(packet, why);
-            if self.ingress {
+            if ingress {
                 return Taken::Charged;
             }
         }
@@ -108,8 +116,7 @@ impl<P: Packet> Cake<P> {
         let bytes = self.charge(tin, now, packet, dropped);
         self.tins[tin].charge(flow, bytes);
         // With a shaper the tin's deficit is not read, so it falls without end. Linux's wraps.
-        let turn = &mut self.turns[tin];
-        turn.deficit = turn.deficit.wrapping_sub_unsigned(bytes);
+        self.deficits[tin] = self.deficits[tin].wrapping_sub_unsigned(bytes);
     }
 }
 

@@ -14,7 +14,7 @@ impl<P: Packet> Child<P> {
         &mut self,
         now: Instant,
         path: &[Id],
-        work: Work,
+        work: Work<P>,
         owner: &mut O,
     ) {
         match (&mut self.node, path, work) {

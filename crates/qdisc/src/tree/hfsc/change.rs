@@ -71,7 +71,7 @@ impl<P: Packet> Hfsc<P> {
         &mut self,
         now: Instant,
         path: (Id, &[Id]),
-        work: Work,
+        work: Work<P>,
         owner: &mut O,
     ) {
         let Some(at) = self.find(path.0) else { return };

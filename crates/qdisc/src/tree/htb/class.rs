@@ -4,9 +4,9 @@ use super::super::chain::Chain;
 use super::super::id::Id;
 use super::NONE;
 use super::members::Members;
+use crate::psched::TICK;
 use crate::sched::pace::Pace;
-use alloc::boxed::Box;
-use goodqueue_units::{Duration, Instant};
+use goodqueue_units::{Duration, Instant, processor};
 
 /// `TC_HTB_MAXDEPTH`: levels of classes.
 pub(in super::super) const LEVELS: usize = 8;
@@ -62,20 +62,21 @@ pub(in super::super) struct Setup {
 /// What the words of a class set.
 pub(in super::super) struct Shape {
     pub(in super::super) paces: [Pace; 2],
-    /// Depths of the buckets in nanoseconds.
-    pub(in super::super) depths: [i64; 2],
+    /// Depths of the buckets in ticks of 64 ns.
+    pub(in super::super) depths: [u32; 2],
     pub(in super::super) priority: usize,
     pub(in super::super) quantum: i32,
 }
 
 /// A class.
-// For the processor: what each packet needs is in the first two cache lines.
+// For the processor: two cache lines, and what not every class has is elsewhere.
 #[repr(C, align(64))]
 pub(super) struct Class {
     /// The tokens of `rate` and of `ceil` at `since`, in nanoseconds.
     pub(super) tokens: [i64; 2],
     pub(super) since: i64,
-    pub(super) depths: [i64; 2],
+    /// As [`Shape::depths`].
+    depths: [u32; 2],
     parent: u32,
     pub(super) id: Id,
     pub(super) quantum: i32,
@@ -88,41 +89,49 @@ pub(super) struct Class {
     pub(super) deficits: [i32; LEVELS],
     /// How long the class held packets back: it may not send, and it or a class below it has packets.
     pub(super) held: Held,
-    /// Of a class that is no leaf.
-    pub(super) feed: Option<Box<Turns>>,
-    pub(super) chain: Option<Box<Chain>>,
 }
 
+const _: () = processor::fills_lines::<Class>(2);
+
 /// How long something held packets back, in nanoseconds.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(super) struct Held {
     sum: i64,
-    since: Option<i64>,
+    /// [`NOT_HELD`]: nothing is held back.
+    since: i64,
+}
+
+const NOT_HELD: i64 = i64::MIN;
+
+impl Default for Held {
+    fn default() -> Self {
+        Self { sum: 0, since: NOT_HELD }
+    }
 }
 
 impl Held {
     /// Notes whether packets are held back from `now` on.
     pub(super) fn note(&mut self, now: i64, holds: bool) {
         match (self.since, holds) {
-            (None, true) => self.since = Some(now),
-            (Some(since), false) => (self.sum, self.since) = (self.sum + (now - since).max(0), None),
-            _ => {}
+            (NOT_HELD, true) => self.since = now,
+            (NOT_HELD, false) | (_, true) => {}
+            (since, false) => (self.sum, self.since) = (self.sum + (now - since).max(0), NOT_HELD),
         }
     }
 
     /// Returns the time up to `now`.
     pub(super) fn until(self, now: Instant) -> Duration {
         let now = now.as_nanos() as i64;
-        let open = self.since.map_or(0, |since| (now - since).max(0));
+        let open = if self.since == NOT_HELD { 0 } else { (now - self.since).max(0) };
         Duration::from_nanos((self.sum + open) as u64)
     }
 }
 
 impl Class {
     /// Returns the class with full buckets.
-    pub(super) fn new(setup: Setup) -> Self {
+    pub(super) fn new(setup: &Setup) -> Self {
         Self {
-            tokens: setup.shape.depths,
+            tokens: setup.shape.depths.map(span),
             since: 0,
             depths: setup.shape.depths,
             parent: setup.parent.unwrap_or(NONE),
@@ -135,8 +144,6 @@ impl Class {
             paces: setup.shape.paces,
             deficits: [0; LEVELS],
             held: Held::default(),
-            feed: (setup.level > 0).then(Box::default),
-            chain: (!setup.chain.is_empty()).then(|| Box::new(setup.chain)),
         }
     }
 
@@ -171,7 +178,8 @@ impl Class {
 
     /// Takes a packet's tokens out of a bucket (`htb_accnt_tokens`).
     pub(super) fn account(&mut self, bucket: usize, len: u32, diff: i64) {
-        let tokens = (self.tokens[bucket] + diff).min(self.depths[bucket]) - self.paces[bucket].time(len);
+        let tokens =
+            (self.tokens[bucket] + diff).min(span(self.depths[bucket])) - self.paces[bucket].time(len);
         self.tokens[bucket] = tokens.max(1 - MINUTE);
     }
 
@@ -184,6 +192,11 @@ impl Class {
             _ => (Mode::MayBorrow, -tokens),
         }
     }
+}
+
+/// Returns the nanoseconds of so many ticks.
+fn span(ticks: u32) -> i64 {
+    i64::from(ticks) << TICK
 }
 
 /// Returns the numbers of the bits that are set.

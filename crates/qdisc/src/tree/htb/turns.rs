@@ -13,7 +13,7 @@ impl<P: Packet> Htb<P> {
 
     /// Returns the turn in the feed of a class, or in the row of a level.
     pub(super) fn turn(&mut self, feed_of: Option<u32>, level: usize, priority: usize) -> &mut Turn {
-        match feed_of.and_then(|at| self.classes[at as usize].feed.as_mut()) {
+        match feed_of.and_then(|at| self.feeds[at as usize].as_mut()) {
             Some(feed) => &mut feed[priority],
             None => &mut self.rows[level][priority],
         }

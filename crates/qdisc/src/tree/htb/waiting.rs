@@ -40,6 +40,11 @@ impl Waiting {
         self.levels[level].first().map(|entry| ((entry.key >> 64) as i64, entry.at))
     }
 
+    /// Returns the first classes of a level: the first one, and then some of the next ones.
+    pub(super) fn soonest(&self, level: usize) -> impl Iterator<Item = u32> {
+        self.levels[level].iter().take(7).map(|entry| entry.at)
+    }
+
     /// Adds a class that does not wait yet.
     pub(super) fn insert(&mut self, level: usize, due: Due, at: u32) {
         let (entry, last) = (Entry::new(due, at), self.levels[level].len());

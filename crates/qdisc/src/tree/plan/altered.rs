@@ -14,6 +14,7 @@ use crate::sched::bucket::ANY_RATE;
 use crate::sched::tbf::own_limit;
 use crate::tree::params::{Class, Scheduler, txqueuelen};
 use crate::tree::words::Line;
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::sync::Arc;
@@ -41,7 +42,7 @@ impl Plan {
             What::Scheduler { .. } => self.change_scheduler(place, kind, words)?,
         };
         let Some(own) = self.qdiscs.get_mut(&place) else { return Ok(Effect::Nothing) };
-        own.stab = stab; // a command without one takes it away
+        own.stab = stab.map(Box::new); // a command without one takes it away
         let at = match own.parent {
             Id::ROOT => "root".to_string(),
             parent => format!("parent {parent}"),
@@ -215,7 +216,7 @@ fn set_class(node: &mut Node, own: &Scheduler, id: Id, asked: Class) -> Option<S
         }
         (Class::Htb(args), Class::Htb(asked), Scheduler::Htb { r2q, .. }) => {
             *args = asked.clone();
-            Some(Set::Htb { id, args: asked, r2q: *r2q })
+            Some(Set::Htb { id, args: Args::clone(&asked), r2q: *r2q })
         }
         _ => None,
     }

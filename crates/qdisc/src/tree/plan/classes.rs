@@ -18,10 +18,28 @@ use alloc::format;
 const MOST_LEVELS: usize = 256;
 
 impl Plan {
+    /// Reads the words of a class. Equal classes of `htb` share their parameters.
+    fn words_of_class(&mut self, kind: &str, line: &mut Line<'_>) -> Read<Class> {
+        if kind != "htb" {
+            return Scheduler::class(kind, line);
+        }
+        let words = line.left().join(" ");
+        if let Some(known) = self.classes.get(&words) {
+            line.rest();
+            return Ok(Class::Htb(known.clone()));
+        }
+        let class = Scheduler::class(kind, line)?;
+        if let Class::Htb(args) = &class {
+            self.classes.insert(words, args.clone());
+        }
+        Ok(class)
+    }
+
     /// Carries out `tc class add`, `change`, `replace` or `delete`.
     pub(super) fn modify_class(&mut self, verb: Verb, head: &Head<'_>, line: &mut Line<'_>) -> Read<Effect> {
         let is_alone = verb == Verb::Delete && head.kind.is_some_and(|kind| matches!(kind, "drr" | "ets"));
-        let asked = head.kind.filter(|_| !is_alone).map(|kind| Scheduler::class(kind, line)).transpose()?;
+        let asked =
+            head.kind.filter(|_| !is_alone).map(|kind| self.words_of_class(kind, line)).transpose()?;
         let (place, id, parent) = self.class_of(head)?;
         let own = self.at(place);
         if id == Id::NONE || !own.has_class(id) {

@@ -8,6 +8,7 @@ use super::{Blocks, Id, Inside, Plan, Qdisc, Read, What};
 use crate::param::Args;
 use crate::sched::cake::mq::TX_QUEUES;
 use crate::tree::params::{Class, Scheduler};
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 use goodqueue_units::Release;
@@ -164,7 +165,7 @@ impl Plan {
                 handle,
                 parent,
                 depth,
-                stab,
+                stab: stab.map(Box::new),
                 of_root_class: None,
                 nameless: Vec::new(),
                 what,
