@@ -174,8 +174,8 @@ pub trait Owner<P> {
         packet.fwmark()
     }
 
-    /// Returns the number that [`Owner::note_class`] was told for packets with the addresses of `packet`. `None`: it was
-    /// told none, or keeps none (the default).
+    /// Returns the number that [`Owner::note_class`] was told for packets with the addresses of `packet`. `None`: it
+    /// was told none, or keeps none (the default).
     fn noted_class(&self, packet: &P) -> Option<u32> {
         let _ = packet;
         None

@@ -82,8 +82,8 @@ macro_rules! each {
     };
 }
 
-/// Returns whether drops have emptied a discipline that had packets `before` and has `after`, and whose packet was taken
-/// or not.
+/// Returns whether drops have emptied a discipline that had packets `before` and has `after`, and whose packet was
+/// taken or not.
 pub(super) fn is_emptied(before: Backlog, after: Backlog, taken: bool) -> bool {
     after.packets == 0 && before.packets > u32::from(taken)
 }
