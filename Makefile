@@ -193,8 +193,8 @@ web-tools: | rust
 	  || { echo "make web: no Rust for $(WASM); accepted: rustup target add $(WASM), or Rust's source and wasm-ld (Debian: rustc-web, cargo-web, rust-web-src, lld)" >&2; exit 1; }
 
 # Binaryen's passes that make the compressed modules smaller, by 1.4 %. Its levels of optimisation (-Os, -Oz) inline,
-# which makes a module smaller and its compressed form larger, by 4 %. They run twice, because arguments that are not
-# needed are found between the two, and the second round takes another 0.2 %.
+# which makes a module smaller and its compressed form larger, by 4 %. They run three times, the first time before
+# arguments are removed that are not needed. The other two rounds take another 0.2 %.
 WASM_OPT := --duplicate-function-elimination --optimize-instructions --coalesce-locals --reorder-locals --vacuum \
   --remove-unused-brs --merge-blocks --remove-unused-brs --rse --vacuum --optimize-instructions \
   --remove-unused-module-elements --strip-producers --strip-debug --enable-bulk-memory --enable-sign-ext \
@@ -216,7 +216,7 @@ target/web.module: $(rust_sources) crates/web/bindgen/Cargo.lock crates/web/bind
 	@cmp web/wasm/goodqueue_web.js web/wasm/complete/goodqueue_web.js
 	@mv web/wasm/complete/goodqueue_web_bg.wasm web/wasm/complete.wasm
 	@for module in goodqueue_web_bg complete; do \
-	  web/node_modules/.bin/wasm-opt $(WASM_OPT) --dae-optimizing $(WASM_OPT) web/wasm/$$module.wasm -o web/wasm/$$module.wasm || exit; \
+	  web/node_modules/.bin/wasm-opt $(WASM_OPT) --dae-optimizing $(WASM_OPT) $(WASM_OPT) web/wasm/$$module.wasm -o web/wasm/$$module.wasm || exit; \
 	done
 	@touch $@
 
