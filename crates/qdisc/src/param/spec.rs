@@ -404,13 +404,17 @@ impl ParamSpec {
             }
             // A line that is printed is read again. tc's `get_time` cuts other units to whole microseconds of 32 bits,
             // so that 16755.35ms are a microsecond less: it multiplies fractions. Its `get_time64` cuts nanoseconds,
-            // and its release 6.1 reads no ns in netem's.
-            (Value::Integer(ns), Form::Number(unit @ (Unit::Time | Unit::TimeOrPackets)))
-                if !self.rules.nanoseconds =>
-            {
+            // so that 65.463us are one less. To it a number without a unit is in nanoseconds, and tc 6.1 reads no ns
+            // there.
+            (Value::Integer(ns), Form::Number(unit @ (Unit::Time | Unit::TimeOrPackets))) => {
                 let text = unit.show(value);
-                let is_read_back = parse::tc_time(&text) == Ok(Duration::from_nanos(ns));
-                if is_read_back { text } else { format!("{ns}ns") }
+                let in_nanoseconds = self.rules.nanoseconds;
+                let read = if in_nanoseconds { parse::tc_time64(&text) } else { parse::tc_time(&text) };
+                if read == Ok(Duration::from_nanos(ns)) {
+                    text
+                } else {
+                    format!("{ns}{}", if in_nanoseconds { "" } else { "ns" })
+                }
             }
             (_, Form::Number(unit)) => unit.show(value),
             _ => "?".to_string(),
