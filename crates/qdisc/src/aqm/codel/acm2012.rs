@@ -27,7 +27,7 @@ impl Law for Acm2012 {
     const MEMORY: u32 = 1;
 
     fn guard(frame: u32) -> u32 {
-        frame - 1
+        frame.saturating_sub(1)
     }
 
     fn resume(vars: &Vars) -> u32 {

@@ -19,6 +19,17 @@ fn begins<L: Law>(waited_ms: u64, backlog: u64) -> bool {
     vars.first_above_time != Ticks(0)
 }
 
+/// A gateway may not know how long its link's frames are. The fuzz target `line` found that one variant took a byte
+/// from none.
+#[test]
+fn each_variant_is_set_up_for_a_link_without_frames() {
+    let link = Link { rate: Rate::from_bps(1_000_000).unwrap(), mtu: 0 };
+    for variant in ["linux", "rfc8289", "acm2012", "ns2"] {
+        let args = Args::parse(&SPEC, &alloc::format!("variant {variant}")).unwrap();
+        assert_eq!(Codel::build(&args, &link).unwrap().params.guard, 0, "{variant}");
+    }
+}
+
 /// 1 s is 976 562 ticks, 100 ms are 97 656. The next drop was due at 10 s. Dropping that begins again 50 ms later
 /// resumes from count - 2 = 5 in the article, and from the drops of the last episode (7 - 4) in the RFC. After
 /// 150 ms the article's law has forgotten, the RFC's only after 1.6 s. ns-2's code resumes from count - 1. From
