@@ -126,6 +126,8 @@ impl Args {
                 // iproute2's parse_percent_rate.
                 let bps = percent / 100.0 * device.as_bps() as f64;
                 let rate = param.read(&format!("{bps:.6}bit"));
+                // Where a rate of 0 is none, a share of nothing is still no rate.
+                let rate = if rate == Ok(Value::Integer(0)) { Err("0bit".into()) } else { rate };
                 *value = rate.map_err(|why| {
                     Error(format!("{} {}: {percent}% of {device}: {why}", self.spec.name, param.name))
                 })?;

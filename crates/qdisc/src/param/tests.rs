@@ -152,6 +152,18 @@ fn each_refusal_names_the_word_what_was_found_and_what_is_accepted() {
     }
 }
 
+/// A share of a slow device may be less than a byte per second. The fuzz target `line` found that setting up such a
+/// line panicked.
+#[test]
+fn a_share_of_nothing_is_refused() {
+    let link = Link { rate: Rate::from_bps(13).unwrap(), mtu: 1514 };
+    for line in ["tbf burst 5kb limit 60kb rate 0.6%", "red bandwidth 0.6%"] {
+        let args = crate::registry::parse_line(line).unwrap();
+        let refused = crate::AnyQdisc::<crate::packet::Plain>::build(&args, &link).err().unwrap();
+        assert!(refused.0.ends_with("0.6% of 13bit: 0bit"), "{refused}");
+    }
+}
+
 /// Each value must come back as the type that its parameter was declared with.
 #[test]
 fn a_parameter_is_read_as_its_own_type() {
