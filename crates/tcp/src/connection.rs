@@ -291,12 +291,6 @@ impl Connection {
         if self.receiver.tells_bytes() {
             return self.carry_and_tell(now, seq, len, flags, ecn);
         }
-        self.carry_plainly(now, seq, len, flags, ecn)
-    }
-
-    /// Does what [`carry`](Self::carry) does, without AccECN's option.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::carry`
-    fn carry_plainly(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
         self.receiver.carry(now, seq, len, flags, ecn)
     }
 
@@ -304,7 +298,7 @@ impl Connection {
     #[cold]
     #[inline(never)]
     fn carry_and_tell(&mut self, now: Instant, seq: SeqNumber, len: u16, flags: Flags, ecn: Ecn) -> Segment {
-        let segment = self.carry_plainly(now, seq, len, flags, ecn);
+        let segment = self.receiver.carry(now, seq, len, flags, ecn);
         self.sender.tell_bytes(now, segment)
     }
 
@@ -341,7 +335,7 @@ impl Connection {
         // core's cache.
         while let Some((seq, len, flags, ecn, is_last)) = self.next(now) {
             wire.prepare();
-            let mut segment = self.carry_plainly(now, seq, len, flags, ecn);
+            let mut segment = self.receiver.carry(now, seq, len, flags, ecn);
             loop {
                 wire.put(segment);
                 let Some((seq, is_last)) = self.sender.split(now) else { break };
@@ -372,7 +366,7 @@ impl Connection {
                     if self.receiver.is_ack_due() {
                         let (seq, len, flags, ecn, _) = self.bare();
                         wire.prepare();
-                        wire.put(self.carry_plainly(now, seq, len, flags, ecn));
+                        wire.put(self.receiver.carry(now, seq, len, flags, ecn));
                     }
                     return None;
                 }
@@ -430,7 +424,6 @@ impl Connection {
         self.closes_at_end && self.receiver.is_read_to_end()
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `Receiver::carry`
     fn bare_ack(&mut self, now: Instant) -> Segment {
         let (seq, len, flags, ecn, _) = self.bare();
         self.carry(now, seq, len, flags, ecn)

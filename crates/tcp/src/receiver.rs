@@ -506,7 +506,8 @@ impl Receiver {
     ///
     /// A data segment carries no SACK blocks, because a full one has no room for them. While there are blocks, a data
     /// segment therefore does not count as the ACK that is due, and a bare ACK follows.
-    #[inline(always)] // store forwarding: a segment returned through memory is read before its parts are written
+    // Store forwarding: a segment returned through memory is read before its parts are written.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(crate) fn carry(
         &mut self,
         now: Instant,
