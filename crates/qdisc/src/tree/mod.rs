@@ -152,10 +152,13 @@ impl<P: Packet> Qdisc<P> for Tree<P> {
             Some(htb) if let Some(class) = noted => htb.offer_to(class, now, packet, &[0; _], owner),
             Some(htb) if self.sees_only_addresses => {
                 let words = fields::of(&packet, owner);
-                if let Some(class) = htb.leaf_of(&words) {
-                    owner.note_class(&packet, class);
+                match htb.leaf_of(&words) {
+                    Some(class) => {
+                        owner.note_class(&packet, class);
+                        htb.offer_to(class, now, packet, &words, owner)
+                    }
+                    None => htb.offer(now, packet, &words, owner),
                 }
-                htb.offer(now, packet, &words, owner)
             }
             _ => {
                 let words = fields::of(&packet, owner);
