@@ -272,7 +272,7 @@ impl Aqm for Codel {
     }
 
     #[inline]
-    fn pass(&mut self, _bytes: u32) -> bool {
+    fn pass(&mut self) -> bool {
         let passes = self.limit > 0;
         if passes {
             self.vars.pass();

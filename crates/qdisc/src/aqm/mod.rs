@@ -104,10 +104,9 @@ pub trait Aqm: Sized {
         self.dequeue(now, queue, owner).as_ref().map(|packet| send(packet, packet.len()))
     }
 
-    /// Lets a packet pass an empty queue, as [`Qdisc::pass`] does. `bytes` is its length.
+    /// Lets a packet pass an empty queue, as [`Qdisc::pass`] does. Returns whether it does; if not, nothing is done.
     #[inline]
-    fn pass(&mut self, bytes: u32) -> bool {
-        let _ = bytes;
+    fn pass(&mut self) -> bool {
         false
     }
 
@@ -257,8 +256,7 @@ impl<P: Packet, A: Aqm> Qdisc<P> for Managed<P, A> {
 
     #[inline]
     fn pass(&mut self, _now: Instant, packet: &P) -> Option<u32> {
-        let len = packet.len();
-        (self.queue.is_empty() && self.law.pass(len)).then_some(len)
+        (self.queue.is_empty() && self.law.pass()).then(|| packet.len())
     }
 
     fn next_timer(&self) -> Option<Instant> {

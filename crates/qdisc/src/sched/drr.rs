@@ -328,22 +328,27 @@ impl<P: Packet, S: Clone> Drr<P, S> {
     /// [`NIL`].
     #[inline]
     pub(crate) fn send(&mut self, bucket: u32, len: u32) -> Option<P> {
+        let (packets, queue) = self.leave(bucket, len)?;
+        packets.pop(queue)
+    }
+
+    /// Does the same with a packet that somebody has copied, which is dropped in place.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `retire`
+    pub(crate) fn sent(&mut self, bucket: u32, len: u32) {
+        if let Some((packets, queue)) = self.leave(bucket, len) {
+            packets.drop_head(queue);
+        }
+    }
+
+    /// Counts that the oldest packet of `bucket`, which has `len` bytes, leaves. Returns where it is.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `retire`
+    fn leave(&mut self, bucket: u32, len: u32) -> Option<(&mut Slab<P>, &mut Chain)> {
         let flow = self.flows.get_mut(bucket as usize)?;
         flow.deficit = flow.deficit.saturating_sub_unsigned(len);
         flow.bytes -= u64::from(len);
         self.totals.remove(self.packets.head(flow.queue)?, len);
         self.fattest.update(bucket, flow.bytes);
-        self.packets.pop(&mut flow.queue)
-    }
-
-    /// Does what [`send`](Self::send) does with a packet that somebody has copied.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))] // as `retire`
-    pub(crate) fn sent(&mut self, bucket: u32, len: u32) {
-        let Some(flow) = self.flows.get_mut(bucket as usize) else { return };
-        flow.deficit = flow.deficit.saturating_sub_unsigned(len);
-        flow.bytes -= u64::from(len);
-        self.packets.drop_head(&mut flow.queue, |packet| self.totals.remove(packet, len));
-        self.fattest.update(bucket, flow.bytes);
+        Some((&mut self.packets, &mut flow.queue))
     }
 
     /// Notes that the flow whose turn it was sends the last packet that was pulled from it.

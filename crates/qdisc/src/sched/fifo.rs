@@ -68,7 +68,7 @@ impl Aqm for Pfifo {
     }
 
     #[inline]
-    fn pass(&mut self, _bytes: u32) -> bool {
+    fn pass(&mut self) -> bool {
         self.0 > 0
     }
 }

@@ -156,7 +156,7 @@ impl<P: Packet> Qdisc<P> for Sfq<P> {
         let head = self.packets.head(*queue)?;
         let len = head.len();
         let sent = send(head, len);
-        self.packets.drop_head(queue, |_| {});
+        self.packets.drop_head(queue);
         self.count_out(slot, len);
         self.served(slot, len);
         Some(sent)

@@ -103,11 +103,10 @@ impl<P> Slab<P> {
         self.leave(chain)?.take()
     }
 
-    /// Drops the oldest packet of `chain`, after `look` has seen it.
+    /// Drops the oldest packet of `chain` in place.
     #[inline]
-    pub(crate) fn drop_head(&mut self, chain: &mut Chain, look: impl FnOnce(&P)) {
+    pub(crate) fn drop_head(&mut self, chain: &mut Chain) {
         if let Some(packet) = self.leave(chain) {
-            packet.as_ref().map(look);
             *packet = None;
         }
     }
