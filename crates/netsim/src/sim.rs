@@ -189,7 +189,7 @@ impl Simulation {
                 FlowSeries::new(flow.name.clone(), tcp && is_tcp, cc && is_tcp, flow.is_echoed())
             })
             .collect();
-        let mut run = Self {
+        Ok(Self {
             now: Instant::ZERO,
             links,
             flow_series,
@@ -208,9 +208,7 @@ impl Simulation {
             envelopes: Envelopes::default(),
             shelf: None,
             scenario,
-        };
-        run.look_anew();
-        Ok(run)
+        })
     }
 
     /// Returns the scenario.

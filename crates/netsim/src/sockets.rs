@@ -209,7 +209,7 @@ impl Sockets {
             }
             connection
         };
-        let (ends, timers) = (PerSide::from(Side::ALL.map(end)), PerSide::of(|_| Instant::MAX));
+        let (ends, timers) = (PerSide::of(end), PerSide::of(|_| Instant::MAX));
         let (stages, closing) = (PerSide::of(|_| Stage::Opening), PerSide::of(|_| false));
         let number = self.opened;
         self.opened += 1;

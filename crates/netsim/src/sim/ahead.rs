@@ -13,6 +13,9 @@ use goodqueue_units::processor::{PREFETCHES, prefetch};
 /// The connections of this number of flows stay in a cache and need no prefetch.
 const CACHED: usize = 256;
 
+/// So do the connections of applications up to this number of slots, most of which have ended.
+const CACHED_SLOTS: usize = 4096;
+
 impl Simulation {
     /// Returns whether there are too many connections to stay in a cache, and a packet tells which one it is for: a
     /// packet of an application has to look that up.
@@ -85,7 +88,7 @@ impl Simulation {
     /// Returns whether there are too many connections of applications to stay in a cache.
     #[inline]
     pub(super) fn has_many_sockets(&self) -> bool {
-        PREFETCHES && self.sockets.len() > 16 * CACHED
+        PREFETCHES && self.sockets.len() > CACHED_SLOTS
     }
 
     /// Does what [`look_ahead`](Self::look_ahead) does, for packets of applications. Each stage finds what the one

@@ -48,11 +48,11 @@ impl<T: Take> Wire for Outbox<'_, T> {
 }
 
 impl Simulation {
-    /// Lets hosts hear the segments that come out of the pipes before `until`, up to the first packet that is none
-    /// of a bulk transfer, and as long as nothing else happens at hosts. Returns their number.
+    /// Lets hosts hear the segments of bulk transfers that come out of the pipes before `until`, up to the first packet
+    /// of another kind, and as long as nothing else happens at hosts. Returns their number.
     pub(super) fn hear_before(&mut self, until: Instant) -> u64 {
         if self.sockets.bulk.len() == 0 || !self.agenda.is_pipes_turn(until) {
-            return 0; // as at ten thousand homes: the search for the next segment would be in vain
+            return 0; // as at ten thousand homes, and between two timers: the search for a segment would be in vain
         }
         let is_crowded = self.is_crowded();
         let Self { links, flow_paths, sockets, agenda, components, shelf, .. } = self;

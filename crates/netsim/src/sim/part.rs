@@ -87,6 +87,7 @@ impl Part {
         run.keep_flows(|flow| shards.of(flow) == shard);
         Direction::ALL.into_iter().for_each(|direction| run.silence(direction));
         run.components.of_row().for_each(|part| run.agenda.set(part, Instant::MAX));
+        run.look_anew();
         let sent = vec![Vec::new(); parts];
         run.shelf = Some(Box::new(Shelf::Parts(Parts { turns: ByDirection::of(|_| Entry::FIRST), sent })));
         Self { run, role: Role::Hosts { arrivals: ByDirection::of(|_| Vec::new()) } }
