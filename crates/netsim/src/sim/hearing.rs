@@ -74,8 +74,8 @@ impl<T: Take> Hosts<'_, T> {
     /// Does what [`Simulation::hear_before`] does, with the pipes behind `links`.
     ///
     /// The users hear first, then the servers. The two ends of a bulk transfer do not meet in a window, so the order of
-    /// the sides changes nothing; in the order of time the loop would change sides with nearly each packet. What the
-    /// servers plan may come before what the users have done, but it is theirs alone.
+    /// the sides changes nothing. In the order of time the loop would change sides with nearly each packet. A timer
+    /// that a server sets concerns that server alone, so the timer may fire at a time that the users have passed.
     #[inline(never)]
     fn hear_before(&mut self, until: Instant, links: &mut List<LinkId, Link>, is_crowded: bool) -> u64 {
         let bulk_until = |until, direction| {
