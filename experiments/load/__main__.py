@@ -1,10 +1,10 @@
 """Measures a large sweep whose processes are killed: what is lost, what is run twice, and what each step takes.
 
 ``.venv/bin/python -m experiments.load [CELLS [SEEDS [MISSING [SECONDS]]]]`` makes a store of CELLS × SEEDS runs
-(`makers`), of which MISSING are not there yet. A sweep of all of them on this machine is killed every SECONDS until one
-ends. Then the same runs are removed, and are run on a Dask cluster of four workers on this machine. One of the workers
-is killed every SECONDS, and another takes its place. It writes experiments/load/results.json and the table below the
-mark of docs/results/attacks.md.
+(`makers`), of which MISSING are not there yet. A sweep of all of them on this machine is killed after SECONDS, the next
+one after twice as many, and so on until one ends. Then the same runs are removed, and are run on a Dask cluster of four
+workers on this machine. One of the workers is killed every SECONDS, and another takes its place. It writes
+experiments/load/results.json and the table below the mark of docs/results/attacks.md.
 """
 
 import contextlib
@@ -119,11 +119,14 @@ class Command:
 
 
 def killed_until_done(folder: Path, words: Sequence[str], store: Store, every_s: float) -> tuple[int, int, Cost]:
-    """Kill the sweep every ``every_s``, until one ends. Return how many were killed, the runs of the last, the cost."""
+    """Kill the sweep after ``every_s``, then after twice that, until one ends.
+
+    Return how many were killed, the runs of the last, the cost.
+    """
     kills, cost = 0, Cost()
     while True:
         before, command = files(store), Command(folder, *words)
-        is_done = command.ends(every_s * (1 + kills))  # each has longer than the one before, so that one ends
+        is_done = command.ends(every_s * 2**kills)  # each has longer than the one before, so that one ends
         if not is_done:
             command.kill()
         cost = cost.and_then(command.cost)
