@@ -69,7 +69,7 @@ pub use sim::outside::Glance;
 #[cfg(feature = "threads")]
 pub use sim::threads::{Threaded, Uncut};
 #[cfg(feature = "threads")]
-pub use sim::trial::Trial;
+pub use sim::trial::{Trial, idle_cores};
 
 // Argument and result types of the functions above, so that users of this crate need not depend on another crate.
 pub use goodqueue_hosts::direction::Direction;

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::making::Making;
 use crate::{refuse, to_json, trace};
-use goodqueue_netsim::{Scenario, Simulation as Run, Threaded, Trial};
+use goodqueue_netsim::{Scenario, Simulation as Run, Threaded, Trial, idle_cores};
 use goodqueue_units::Duration;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -63,7 +63,10 @@ impl Simulation {
         let cut = py.detach(|| match threads {
             Some(threads) => Threaded::cut(*run, threads).map(|run| State::Cut(Box::new(run))),
             None => {
-                let threads = run.threads_worth(cores());
+                let threads = match run.threads_worth(cores()) {
+                    1 => 1,
+                    worth => idle_cores(worth),
+                };
                 Trial::new(*run, threads).map(|run| State::Tried(Box::new(run)))
             }
         });

@@ -32,8 +32,8 @@ use std::thread::Builder;
 const FULL_FRAME_BITS: f64 = 8.0 * 1514.0;
 
 /// A run is long if the links that TCP uses can forward more full frames than this. A step of a [trial](super::trial)
-/// then has some thousand of them, and to build the parts is little beside the run.
-const LONG: f64 = 4e6;
+/// then has some hundred of them.
+const LONG: f64 = 4e5;
 
 /// The threads have work in a window if these links can forward more full frames than this in it. A frame and its share
 /// of ACKs take a sixth of a microsecond and more, and to meet at the end of a window takes some.
@@ -68,6 +68,33 @@ pub struct Threaded {
 pub(super) struct Reached {
     pub(super) links: Instant,
     pub(super) hosts: Instant,
+}
+
+/// The windows of a run that is cut, while its threads work.
+pub(super) struct Windows<'a> {
+    parts: &'a [Mutex<Part>],
+    links: usize,
+    delay: Duration,
+    reached: Reached,
+    /// Lets all parts do a window, and returns the number of their events.
+    round: &'a dyn Fn(Reached) -> u64,
+}
+
+impl Windows<'_> {
+    /// Goes through windows until the links have reached `links`, or after about `most` events. Meanwhile hosts may act
+    /// up to `elapsed`: so the next call goes on as if there had been only one.
+    pub(super) fn advance(&mut self, links: Duration, elapsed: Duration, most: u64) {
+        // What happens at the end itself belongs to the run.
+        let [stop, end] = [links, elapsed].map(|time| lock(&self.parts[0]).run.at_most(time) + TICK);
+        let (delay, mut events) = (self.delay, 0);
+        while self.reached.links < stop && events < most {
+            let Reached { links, hosts } = self.reached;
+            let next = (links + delay).min(hosts + delay / 2).min(end);
+            self.reached = Reached { links: hosts, hosts: next };
+            events += (self.round)(self.reached);
+            exchange(self.parts, self.links);
+        }
+    }
 }
 
 /// Why a run stays on one thread, in words that follow "one thread: ".
@@ -125,25 +152,19 @@ impl Threaded {
     /// Runs until `elapsed` of the run has passed, but not beyond its end. Begins no further window after `most`
     /// events. The time that is reached is [`elapsed`](Self::elapsed).
     pub fn advance_by(&mut self, elapsed: Duration, most: u64) {
-        self.advance_links_to(elapsed, elapsed, most);
+        self.lead(|windows| windows.advance(elapsed, elapsed, most));
     }
 
-    /// Does the same until the links have reached `links`. Meanwhile hosts may act up to `elapsed`: so the next call
-    /// goes on as if there had been only one.
-    pub(super) fn advance_links_to(&mut self, links: Duration, elapsed: Duration, most: u64) {
-        // What happens at the end itself belongs to the run.
-        let [stop, end] = [links, elapsed].map(|time| lock(&self.parts[0]).run.at_most(time) + TICK);
-        let (mut reached, mut events) = (self.reached, 0);
-        let (parts, delay) = (&self.parts, self.delay);
+    /// Calls `lead` with the windows of the run, while all threads are there.
+    pub(super) fn lead(&mut self, lead: impl FnOnce(&mut Windows<'_>)) {
+        let Self { parts, links, delay, .. } = self;
+        let (mut reached, links, delay) = (self.reached, *links, *delay);
         let advance = |place: usize, next: Reached| lock(&parts[place]).advance(next);
         Crew::work(self.threads, parts.len(), advance, |crew| {
-            while reached.links < stop && events < most {
-                let Reached { links, hosts } = reached;
-                let next = (links + delay).min(hosts + delay / 2).min(end);
-                reached = Reached { links: hosts, hosts: next };
-                events += crew.round(reached);
-                exchange(parts, self.links);
-            }
+            let round = &|next| crew.round(next);
+            let mut windows = Windows { parts, links, delay, reached, round };
+            lead(&mut windows);
+            reached = windows.reached;
         });
         self.reached = reached;
     }
