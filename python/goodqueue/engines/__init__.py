@@ -138,7 +138,7 @@ def find(name: str) -> running.Engine:
 def threaded(name: str, threads: int | None) -> running.Engine:
     """Return the engine called ``name`` for a single run, on ``threads`` threads of the simulator.
 
-    Without ``threads`` a long run tries all cores. Raises UserError for another engine with ``threads``.
+    Without ``threads`` a long run tries all idle cores. Raises UserError for another engine with ``threads``.
     """
     if name == "sim":
         return lambda scenario, progress, stop: running.simulate(scenario, progress, stop, threads=threads)

@@ -73,7 +73,7 @@ class Run(Question):
         "N",
         "Threads for this run. They do not change the result.",
         reader=whole(*options.BOUNDS["threads"]),
-        otherwise="a long run: all cores, if that is faster",
+        otherwise="a long run: all idle cores, if that is faster",
     )
     trace: str | None = option("FILE.pcapng", "Capture the run, for Wireshark, tshark and tcptrace.", in_python=False)
     trace_at: str | None = option(

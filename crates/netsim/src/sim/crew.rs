@@ -22,8 +22,10 @@ const JUDGED: u32 = 64;
 /// The rounds pay if they take less than this share of the time of their tasks.
 const PAYS: f64 = 0.9;
 
-/// How many rounds the leader does alone before it tries again.
-const ALONE: u32 = 1000;
+/// How many rounds the leader does alone before it tries again: at first so many, and twice as many each time that the
+/// rounds still do not pay. The first rounds of a run have little work, and say nothing of the next ones.
+const ALONE: u32 = 64;
+const LONGEST_ALONE: u32 = 1024;
 
 /// The threads, as their leader sees them.
 pub(super) struct Crew<'a, F> {
@@ -45,6 +47,8 @@ struct Pace {
     tasks_ns: u64,
     /// The rounds that the leader still does alone.
     alone: u32,
+    /// How many it did alone the last time, if rounds have not paid since.
+    last_alone: u32,
 }
 
 impl Pace {
@@ -57,7 +61,8 @@ impl Pace {
             return false;
         }
         let pays = (self.wall_ns as f64) < PAYS * self.tasks_ns as f64;
-        *self = Self { alone: if pays { 0 } else { ALONE }, ..Self::default() };
+        let alone = if pays { 0 } else { (2 * self.last_alone).clamp(ALONE, LONGEST_ALONE) };
+        *self = Self { alone, last_alone: alone, ..Self::default() };
         !pays
     }
 }
@@ -245,5 +250,20 @@ mod tests {
             (0..JUDGED).any(|_| pace.note(wall_ns, 100))
         };
         assert_eq!([alone(60), alone(89), alone(95)], [false, false, true]);
+    }
+
+    /// Otherwise a busy machine would be tried as often as an idle one, or a run whose first rounds are light would lose
+    /// much of its length.
+    #[test]
+    fn rounds_that_do_not_pay_are_tried_more_seldom_each_time() {
+        let mut pace = Pace::default();
+        let mut judged = |wall_ns| {
+            for _ in 0..JUDGED {
+                pace.note(wall_ns, 100);
+            }
+            std::mem::take(&mut pace.alone)
+        };
+        assert_eq!([100; 7].map(&mut judged), [64, 128, 256, 512, 1024, 1024, 1024]);
+        assert_eq!([60, 100].map(judged), [0, 64]);
     }
 }
