@@ -192,8 +192,10 @@ impl<P: Packet> Qdisc<P> for Tree<P> {
     }
 
     fn on_timer<O: Owner<P>>(&mut self, now: Instant, owner: &mut O) {
-        let asks = self.root.on_timer(now, owner);
-        self.ticked = (self.is_idle && !asks).then_some(now);
+        if self.root.on_timer(now, owner) {
+            self.is_idle = false; // until the link has asked, also if that is after the next tick
+        }
+        self.ticked = self.is_idle.then_some(now);
     }
 
     fn backlog(&self) -> Backlog {

@@ -95,3 +95,25 @@ fn a_packet_that_nobody_asked_for_leaves_after_a_tick() {
     qdisc.on_timer(tick, &mut owner);
     assert!(qdisc.dequeue(tick, &mut owner).is_some());
 }
+
+/// An owner that oversleeps may ask once after several timers. A watchdog among them is not forgotten, because nothing
+/// else would make the link ask again.
+#[test]
+fn a_watchdog_stands_until_the_link_asks() {
+    let tree = "tc qdisc add dev e root handle 1: htb default 1; \
+        tc class add dev e parent 1: classid 1:1 htb rate 1mbit burst 1b cburst 1b; \
+        tc class add dev e parent 1: classid 1:2 htb rate 1mbit; tc qdisc add dev e parent 1:2 pie";
+    let (mut qdisc, mut owner) = (AnyQdisc::parse(tree, &LINK).unwrap(), Noted::default());
+    for _ in 0..2 {
+        qdisc.enqueue(Instant::ZERO, Plain::new(1514), &mut owner);
+    }
+    let mut now = Instant::ZERO;
+    let mut asked = [(); 2].map(|()| qdisc.dequeue(now, &mut owner).is_some());
+    assert_eq!(asked, [true, false]);
+    for _ in 0..3 {
+        now = qdisc.next_timer().unwrap(); // htb's watchdog, and ticks of pie
+        qdisc.on_timer(now, &mut owner);
+    }
+    asked = [(); 2].map(|()| qdisc.dequeue(now, &mut owner).is_some());
+    assert_eq!(asked, [true, false]);
+}
