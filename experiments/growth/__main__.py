@@ -56,6 +56,7 @@ CASES = (
     Case("`run` with a table of circuits", (4_000, 8_000, 16_000), makers.circuits),
     Case("`run` with devices of one circuit", (4_000, 8_000, 16_000), makers.devices),
     Case("`run` with subscribers", (2_000, 4_000, 8_000), makers.subscribers),
+    Case("`run` with flows of 1 Mbit/s each", (1_000, 10_000, 100_000), makers.flows),
     Case("`run` with filters of `u32`", (2_000, 4_000, 8_000), makers.filters("u32", "match ip dst")),
     Case("`run` with filters of `flower`", (2_000, 4_000, 8_000), makers.filters("flower", "dst_ip")),
     Case("`sweep` whose runs are all stored", (1_000, 2_000, 4_000), makers.stored_sweep, warm=True),

@@ -92,6 +92,14 @@ def subscribers(size: int, folder: Path) -> list[str]:
     return ["run", "x.toml", "--json"]
 
 
+def flows(size: int, folder: Path) -> list[str]:
+    """Return a run of ``size`` flows, for each of which the link has 1 Mbit/s."""
+    link = f'[bottleneck]\nqdisc = "fq_codel"\nrate = "{size}mbit"\n[path]\nrtt = "100ms"\n'
+    flows = f'[[traffic]]\nkind = "bulk"\ncc = "cubic"\ncount = {size}\nstart_spread = "100ms"\n'
+    (folder / "x.toml").write_text('duration = "1s"\nwarmup = "0s"\n' + link + flows, encoding="utf-8")
+    return ["run", "x.toml", "--threads", "1", "--json"]
+
+
 def filters(kind: str, match: str) -> Callable[[int, Path], list[str]]:
     """Return what makes a run with so many filters of a kind, each with another address at the end of its words."""
 

@@ -226,6 +226,8 @@ def test_the_benchmark_measures_many_flows(goodqueue: Callable[..., Result], mon
     for case in found:
         assert case["packets"] > 10_000, "a second at 1 Gbit/s"
         assert case["packets_per_cpu_s"] == case["packets"] / case["cpu_s"]
+        assert case["sent_packets"] > case["packets"]
+        assert case["ns_per_sent_packet"] == pytest.approx(1e9 * case["cpu_s"] / case["sent_packets"])
     # Both ends of a connection are 2 kB. With histograms that start at zero, a flow would take 17 kB.
     assert 2000 < found[2]["bytes_per_flow"] < 11_000
     assert "B/flow" in goodqueue("bench", "flows", "20", "--quick").out

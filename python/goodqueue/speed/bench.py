@@ -133,8 +133,11 @@ class CrowdResult:
     qdisc: str
     packets: int
     """The number of packets that the bottleneck down forwarded."""
+    sent_packets: int
+    """The number that reached it. The more flows share a link, the more of their packets it drops."""
     cpu_s: float
     packets_per_cpu_s: float
+    ns_per_sent_packet: float
     bytes_per_flow: float
     """The greatest growth of the process's memory, from before the set-up to the end of the run."""
 
@@ -188,6 +191,7 @@ def measure(case: Case, quick: bool = False) -> dict[str, float]:
     record: Record = json.loads(simulation.record())
     return {
         "packets": walk(record, "queues.down.packets.forwarded") or 0.0,
+        "sent_packets": walk(record, "queues.down.packets.offered") or 0.0,
         "utilisation_percent": walk(record, "queues.down.utilisation_percent") or 0.0,
         "connections": (walk(record, "apps.0.connections") or 0.0) if record["apps"] else 0.0,
         "responses": (walk(record, "apps.0.completed") or 0.0) if record["apps"] else 0.0,
@@ -246,8 +250,10 @@ def run_crowd(flows: int, qdisc: str, quick: bool, repeats: int = REPEATS) -> Cr
         flows=flows,
         qdisc=qdisc,
         packets=int(middle["packets"]),
+        sent_packets=int(middle["sent_packets"]),
         cpu_s=middle["cpu_s"],
         packets_per_cpu_s=middle["packets_per_cpu_s"],
+        ns_per_sent_packet=1e9 * middle["cpu_s"] / max(middle["sent_packets"], 1),
         bytes_per_flow=middle["simulation_bytes"] / flows,
     )
 
