@@ -198,7 +198,7 @@ def simulate(
 ) -> str:
     """Run one scenario in slices of about `SLICE_S` of wall-clock time. Once ``stop`` is set, raise StoppedError.
 
-    Slices and ``threads`` do not change the result. With None, a long run tries as many threads as there are idle cores.
+    Slices and ``threads`` do not change the result. With None, a long run tries a thread per idle core.
     With ``trace`` the run is captured, on one thread. The file exists when this returns, and does not if it raises.
     Raises UserError if the file cannot be written.
     """

@@ -252,8 +252,8 @@ mod tests {
         assert_eq!([alone(60), alone(89), alone(95)], [false, false, true]);
     }
 
-    /// Otherwise a busy machine would be tried as often as an idle one, or a run whose first rounds are light would lose
-    /// much of its length.
+    /// Otherwise a busy machine would be tried as often as an idle one, or a run whose first rounds are light would
+    /// lose much of its length.
     #[test]
     fn rounds_that_do_not_pay_are_tried_more_seldom_each_time() {
         let mut pace = Pace::default();

@@ -5,8 +5,8 @@ use crate::ids::FlowId;
 use crate::lists::PerFlow;
 use goodqueue_hosts::direction::Direction;
 
-/// The work for a packet and its ACK: of the link of the data, of the link of the ACKs, and of both hosts. In cases (iii)
-/// and (iv) of `goodqueue bench` these parts work for 108, 37 and 257 ms, and for 73, 22 and 278 ms.
+/// The work for a packet and its ACK: of the link of the data, of the link of the ACKs, and of both hosts. In cases
+/// (iii) and (iv) of `goodqueue bench` these parts work for 108, 37 and 257 ms, and for 73, 22 and 278 ms.
 const DATA: usize = 5;
 const ACKS: usize = 2;
 const HOSTS: usize = 13;

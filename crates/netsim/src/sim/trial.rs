@@ -30,8 +30,8 @@ const MOMENT: Wall = Wall::from_micros(200);
 /// A step counts as so many events of those that a call may handle.
 const EVENTS: u64 = 30_000;
 
-/// Returns how many cores have no other work now, `most` at most. The one of this thread is among them. If other work has
-/// the cores, a rival would be built in vain, which takes as long as some steps. Only Linux says what runs.
+/// Returns how many cores have no other work now, `most` at most. The one of this thread is among them. If other work
+/// has the cores, a rival would be built in vain, which takes as long as some steps. Only Linux says what runs.
 #[must_use]
 pub fn idle_cores(most: usize) -> usize {
     let look = |moment| {

@@ -446,9 +446,9 @@ impl Bench {
     }
 
     /// Waits for a discipline that holds another one. The next timer may be the child's own, which promises nothing. So
-    /// later rounds wait longer, up to a year. That is enough for any packet: with `overhead` and `mpu` of 1 MB a shaper
-    /// counts it as at most 2.2 MB in ATM cells, which take 205 days at 1 bit/s. A year for each of 400 packets would be
-    /// longer than 2^63 nanoseconds, and no clock of Linux counts further.
+    /// later rounds wait longer, up to a year. That is enough for any packet: with `overhead` and `mpu` of 1 MB a
+    /// shaper counts it as at most 2.2 MB in ATM cells, which take 205 days at 1 bit/s. A year for each of 400 packets
+    /// would be longer than 2^63 nanoseconds, and no clock of Linux counts further.
     fn outlast(&mut self) -> Result<(), String> {
         const MINUTE: Duration = Duration::from_secs(60);
         const HOUR: Duration = Duration::from_secs(3600);
