@@ -2,6 +2,7 @@
 
 import pytest
 
+from goodqueue import extras
 from goodqueue import scenario as scenarios
 from goodqueue.speed import bench_runs, bench_tables
 
@@ -25,3 +26,11 @@ def test_a_verb_has_the_seconds_of_all_its_runs(monkeypatch: pytest.MonkeyPatch)
     found = bench_runs.run("compare", quick=True)
     assert (found.start_up_s, found.cpu_s) == (0.5, 2.5)
     assert bench_tables.runs_table([found]).rows[0][-1] == "–"
+
+
+def test_a_quic_stack_is_measured_if_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "has", lambda package: package == "goodqueue_transports")
+    assert {*bench_runs.with_stacks()} - {*bench_runs.scenarios()} == {"QUIC beside CUBIC"}
+    assert "QUIC beside CUBIC" in bench_runs.names()
+    monkeypatch.setattr(extras, "has", lambda package: False)
+    assert {*bench_runs.with_stacks()} == {*bench_runs.scenarios()}

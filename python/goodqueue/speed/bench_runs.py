@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from goodqueue import examples
+from goodqueue import endpoints, examples, extras
 from goodqueue.errors import UserError
 from goodqueue.record import Record, Scenario
 from goodqueue.record.dotted import walk
@@ -72,9 +72,18 @@ def scenarios() -> dict[str, tuple[float, Scenario]]:
     }
 
 
+def with_stacks() -> dict[str, tuple[float, Scenario]]:
+    """Return these runs, and one with a real QUIC stack if the package that has it is installed."""
+    beside = [{"kind": "quic", "stack": "quinn"}, {"kind": BULK, "cc": "cubic"}]
+    link = {"rate": "50mbit", "qdisc": "codel"}
+    run = {"warmup": "0s", "seed": 1, "bottleneck": link, "path": {"rtt": "40ms"}, "traffic": beside}
+    is_there = extras.has(endpoints.package(run).replace("-", "_"))
+    return scenarios() | ({"QUIC beside CUBIC": (20, run)} if is_there else {})
+
+
 def names() -> list[str]:
     """Return the names of the runs, and of the verbs."""
-    return [*scenarios(), *VERBS]
+    return [*with_stacks(), *VERBS]
 
 
 def lasting(scenario: Scenario, seconds: float) -> Scenario:
@@ -86,8 +95,9 @@ def measure(name: str, quick: bool) -> dict[str, float]:
     """Do the run called ``name`` in this process, and return its length, packets and CPU seconds."""
     from goodqueue._goodqueue import Simulation
 
-    seconds, scenario = scenarios()[name]
-    simulation = Simulation(json.dumps(lasting(scenario, seconds / (QUICK if quick else 1))))
+    seconds, scenario = with_stacks()[name]
+    make = endpoints.module(scenario).Simulation if endpoints.package(scenario) else Simulation
+    simulation = make(json.dumps(lasting(scenario, seconds / (QUICK if quick else 1))))
     start_up_s = time.process_time()
     simulation.advance(simulation.duration_s)
     cpu_s = time.process_time() - start_up_s
