@@ -108,9 +108,10 @@ def quiet(act: Callable[[], object], what: str) -> None:
         raise AssertionError(what) from error
 
 
-def test_a_time_of_more_than_64_bits_is_exported(whole: Record) -> None:
+def test_numbers_of_more_than_64_bits_are_exported(whole: Record) -> None:
     data: Any = json.loads(json.dumps(whole))
     data["series"]["time_s"][3] = 2**64
+    data["series"]["calls"][0]["seq"][-1] = 10**49
     writing.data_file(results.record(json.dumps(data), "record.json", "a record"), "title", "record.json")
 
 

@@ -187,7 +187,7 @@ def _call(call: CallSeries, flow: FlowSeries | None, grid: Sequence[float]) -> d
 
     before = np.arange(len(delays)) > 0
     least = float(delays.min()) if len(delays) else 0.0
-    missing = np.maximum(np.diff(np.array(call["seq"]), prepend=-1) - 1, 0)
+    missing = np.maximum(np.diff(np.array(call["seq"], dtype=float), prepend=-1) - 1, 0)
     lost = np.bincount(places[within], weights=missing[within], minlength=len(grid))
     lengths = np.diff(grid, prepend=0.0)
     goodputs = flow["goodput_mbps"] if flow else [None] * len(grid)
