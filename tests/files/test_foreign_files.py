@@ -139,16 +139,27 @@ def test_however_a_flent_file_is_changed_it_is_read_or_refused(whole: Record, tm
         quiet(lambda: importing.record(reading.read(str(file)), None, 1), what)
 
 
+def results_of_a_sweep(goodqueue: Command) -> Path:
+    """Make a store with a sweep, and return the file of its results."""
+    assert goodqueue("sweep", "ok.toml", "--set", "path.rtt=1ms,9ms", "--seeds", "2", "--store", "st").status == 0
+    (file,) = Path("st").glob("sweeps/*/results.json")
+    return file
+
+
 def test_however_the_results_of_a_sweep_are_changed_they_are_read_or_refused(here: Path, goodqueue: Command) -> None:
     from goodqueue.report import stored
 
-    assert goodqueue("sweep", "ok.toml", "--set", "path.rtt=1ms,9ms", "--seeds", "2", "--store", "st").status == 0
-    (file,) = Path("st").glob("sweeps/*/results.json")
+    file = results_of_a_sweep(goodqueue)
     whole = json.loads(file.read_bytes())
     for draw in tries(40):
         data, what = mutated(whole, draw)
         file.write_text(json.dumps(data), encoding="utf-8")
         quiet(lambda: stored._read(Path("st"), stored.Found([], [])), what)
+
+
+def test_odd_results_of_a_sweep_are_refused_by_their_key(here: Path, goodqueue: Command) -> None:
+    file = results_of_a_sweep(goodqueue)
+    whole = json.loads(file.read_bytes())
     for key, value, expected in (
         ("axes", {}, "axes: found {}; accepted: a list"),
         ("cells", [{"at": 1}], "cells.0.at: found 1; accepted: a table"),
