@@ -115,6 +115,14 @@ def test_numbers_of_more_than_64_bits_are_exported(whole: Record) -> None:
     writing.data_file(results.record(json.dumps(data), "record.json", "a record"), "title", "record.json")
 
 
+@pytest.mark.parametrize("number", [10**101, 10**400])
+def test_a_whole_number_that_no_float_holds_is_refused(whole: Record, number: int) -> None:
+    data: Any = json.loads(json.dumps(whole))
+    data["series"]["calls"][0]["seq"][-1] = number
+    with pytest.raises(UserError, match=r"series\.calls\.0\.seq\.\d+: found 10.*; accepted: numbers below 1e\+100"):
+        results.record(json.dumps(data), "record.json", "a record")
+
+
 def test_however_a_record_is_changed_it_is_read_or_refused(whole: Record, tmp_path: Path) -> None:
     from goodqueue.show.run import run_tables
 

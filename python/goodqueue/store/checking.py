@@ -216,7 +216,9 @@ def _check(value: Any, expected: layout.Type, where: str, key: str) -> None:
             for word, item in value.items():
                 _check(item, inner, where, f"{key}.{word}")
             return
-    raise UserError(where, key, f"found {quoted(value)}; accepted: {_type_name(expected)}")
+    is_huge = isinstance(value, int | float) and abs(value) >= MOST
+    accepted = f"numbers below {MOST:g}" if is_huge else _type_name(expected)
+    raise UserError(where, key, f"found {quoted(value)}; accepted: {accepted}")
 
 
 def _is_plainly(value: Any, expected: layout.Type) -> bool:
@@ -231,7 +233,7 @@ def _is_plainly(value: Any, expected: layout.Type) -> bool:
 
 _PLAINLY: Mapping[str, Callable[[Any], bool]] = {
     "anything": lambda _: True,
-    "count": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "count": lambda value: isinstance(value, int) and not isinstance(value, bool) and abs(value) < MOST,
     "number": lambda value: inputs.is_finite(value) and abs(value) < MOST,
     "text": lambda value: isinstance(value, str),
     "flag": lambda value: isinstance(value, bool),
