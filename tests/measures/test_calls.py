@@ -45,6 +45,13 @@ def test_a_call_of_which_nothing_arrives_is_the_worst() -> None:
     assert calls.mos({"loss_percent": 100.0, "delay_percentiles_ms": None}) == 1.0
 
 
+def test_a_percentile_that_is_unknown_is_no_wait() -> None:
+    """Records allow such a percentile, and somebody may have taken one out."""
+    waits = [None, *[20.0] * 100]
+    assert calls.mos({"loss_percent": 0.0, "delay_percentiles_ms": waits}) == pytest.approx(_goodqueue.mos(20.0, 0.0))
+    assert calls.mos({"loss_percent": 0.0, "delay_percentiles_ms": [None] * 101}) is None
+
+
 def test_tables_show_another_score_than_advise() -> None:
     """`advise` once said 4.01 and `run` and the page 4.35, of one call."""
     scores = [metric for metric in metrics.METRICS if metric.key in ("call_mos", "voip_mos")]

@@ -34,6 +34,7 @@ def mos(call: Any) -> float | None:
     lost, waits = call.get("loss_percent"), call.get("delay_percentiles_ms")
     if lost is None:
         return None
-    if not waits:
+    known = [(percent, wait) for percent, wait in enumerate(waits or []) if wait is not None]
+    if not known:
         return WORST if lost >= 100 else None
-    return max(_goodqueue.mos(wait, 100 - (100 - lost) * percent / 100) for percent, wait in enumerate(waits))
+    return max(_goodqueue.mos(wait, 100 - (100 - lost) * percent / 100) for percent, wait in known)
