@@ -113,7 +113,7 @@ fn plog(probability: f64, distance: u64) -> Option<u32> {
 pub struct Asked {
     name: &'static str,
     scale: Scale,
-    limit: u64,
+    pub(crate) limit: u64,
     min: Option<u64>,
     max: Option<u64>,
     burst: Option<u64>,
@@ -137,11 +137,6 @@ impl Asked {
             probability: args.get(&PROBABILITY),
             release: args.release(),
         }
-    }
-
-    /// Returns the limit.
-    pub(crate) const fn limit(&self) -> u64 {
-        self.limit
     }
 
     /// Returns how many bytes a threshold of 1 means.

@@ -119,7 +119,7 @@ fn check_demands(args: &Args) -> Read<()> {
 fn check_thresholds(name: &str, asked: &Asked) -> Read<()> {
     let (min, max, _) = asked.thresholds();
     if name == "choke" {
-        let limit = asked.limit();
+        let limit = asked.limit;
         refuse_if(max > limit, || {
             let said = "\"max\" is larger than \"limit\"";
             by_tc(&format!("choke max {max}"), &format!("limit {limit} at most"), said)
