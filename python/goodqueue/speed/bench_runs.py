@@ -16,7 +16,7 @@ from goodqueue.record.dotted import walk
 from goodqueue.speed.bench import QUICK, REPEATS, apart
 from goodqueue.speed.bench_threads import PROVIDER
 from goodqueue.speed.bench_threads import scenario as threads_scenario
-from goodqueue.traffic import BULK
+from goodqueue.traffic import BULK, kinds
 
 VERBS = {
     "compare": ("compare", "codel", "fq_codel", "--rate", "10mbit"),
@@ -74,10 +74,11 @@ def scenarios() -> dict[str, tuple[float, Scenario]]:
 
 def with_stacks() -> dict[str, tuple[float, Scenario]]:
     """Return these runs, and one with a real QUIC stack if the package that has it is installed."""
-    beside = [{"kind": "quic", "stack": "quinn"}, {"kind": BULK, "cc": "cubic"}]
+    quic = next(kind for kind in kinds().values() if kind.package)
+    beside = [{"kind": quic.name, "stack": "quinn"}, {"kind": BULK, "cc": "cubic"}]
     link = {"rate": "50mbit", "qdisc": "codel"}
     run = {"warmup": "0s", "seed": 1, "bottleneck": link, "path": {"rtt": "40ms"}, "traffic": beside}
-    is_there = extras.has(endpoints.package(run).replace("-", "_"))
+    is_there = extras.has(quic.package.replace("-", "_"))
     return scenarios() | ({"QUIC beside CUBIC": (20, run)} if is_there else {})
 
 
