@@ -211,6 +211,7 @@ fn threads_are_worth_it_if_each_has_flows() {
     assert_eq!(threads(1, "100mbit", "50ms", 2), 1);
     assert_eq!(threads(100, "1gbit", "20ms", 2), 2);
     assert_eq!(threads(7, "1gbit", "20ms", 8), 3);
+    assert_eq!(threads(10, "100mbit", "50ms", 2), 2);
     assert_eq!(threads(10, "40mbit", "200ms", 2), 1); // shorter than a trial is worth
     assert_eq!(threads(100, "10mbit", "20ms", 8), 1); // too little to do in a window
 }

@@ -22,9 +22,10 @@ const JUDGED: u32 = 64;
 /// The rounds pay if they take less than this share of the time of their tasks.
 const PAYS: f64 = 0.9;
 
-/// How many rounds the leader does alone before it tries again: at first so many, and twice as many each time that the
-/// rounds still do not pay. The first rounds of a run have little work, and say nothing of the next ones.
+/// The leader first does so many rounds alone before it tries again. It does twice as many each time that the rounds
+/// still do not pay. The first rounds of a run have little work, and say nothing of the next ones.
 const ALONE: u32 = 64;
+/// It does no more than so many.
 const LONGEST_ALONE: u32 = 1024;
 
 /// The threads, as their leader sees them.

@@ -75,7 +75,7 @@ pub(super) struct Windows<'a> {
     parts: &'a [Mutex<Part>],
     links: usize,
     delay: Duration,
-    reached: Reached,
+    reached: &'a mut Reached,
     /// Lets all parts do a window, and returns the number of their events.
     round: &'a dyn Fn(Reached) -> u64,
 }
@@ -88,10 +88,10 @@ impl Windows<'_> {
         let [stop, end] = [links, elapsed].map(|time| lock(&self.parts[0]).run.at_most(time) + TICK);
         let (delay, mut events) = (self.delay, 0);
         while self.reached.links < stop && events < most {
-            let Reached { links, hosts } = self.reached;
+            let Reached { links, hosts } = *self.reached;
             let next = (links + delay).min(hosts + delay / 2).min(end);
-            self.reached = Reached { links: hosts, hosts: next };
-            events += (self.round)(self.reached);
+            *self.reached = Reached { links: hosts, hosts: next };
+            events += (self.round)(*self.reached);
             exchange(self.parts, self.links);
         }
     }
@@ -157,16 +157,11 @@ impl Threaded {
 
     /// Calls `lead` with the windows of the run, while all threads are there.
     pub(super) fn lead(&mut self, lead: impl FnOnce(&mut Windows<'_>)) {
-        let Self { parts, links, delay, .. } = self;
-        let (mut reached, links, delay) = (self.reached, *links, *delay);
+        let Self { ref parts, links, threads, delay, ref mut reached, .. } = *self;
         let advance = |place: usize, next: Reached| lock(&parts[place]).advance(next);
-        Crew::work(self.threads, parts.len(), advance, |crew| {
-            let round = &|next| crew.round(next);
-            let mut windows = Windows { parts, links, delay, reached, round };
-            lead(&mut windows);
-            reached = windows.reached;
+        Crew::work(threads, parts.len(), advance, |crew| {
+            lead(&mut Windows { parts, links, delay, reached, round: &|next| crew.round(next) });
         });
-        self.reached = reached;
     }
 
     /// Returns the run as one simulation. It has all that was measured, but not the packets on their way: it cannot go
