@@ -95,8 +95,8 @@ def subscribers(size: int, folder: Path) -> list[str]:
 def flows(size: int, folder: Path) -> list[str]:
     """Return a run of ``size`` flows, for each of which the link has 1 Mbit/s."""
     link = f'[bottleneck]\nqdisc = "fq_codel"\nrate = "{size}mbit"\n[path]\nrtt = "100ms"\n'
-    flows = f'[[traffic]]\nkind = "bulk"\ncc = "cubic"\ncount = {size}\nstart_spread = "100ms"\n'
-    (folder / "x.toml").write_text('duration = "1s"\nwarmup = "0s"\n' + link + flows, encoding="utf-8")
+    traffic = f'[[traffic]]\nkind = "bulk"\ncc = "cubic"\ncount = {size}\nstart_spread = "100ms"\n'
+    (folder / "x.toml").write_text('duration = "1s"\nwarmup = "0s"\n' + link + traffic, encoding="utf-8")
     return ["run", "x.toml", "--threads", "1", "--json"]
 
 

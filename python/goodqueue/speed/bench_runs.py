@@ -73,7 +73,7 @@ def scenarios() -> dict[str, tuple[float, Scenario]]:
 
 
 def with_stacks() -> dict[str, tuple[float, Scenario]]:
-    """Return these runs, and one with a real QUIC stack if the package that has it is installed."""
+    """Return the runs of `scenarios`. If the package with QUIC stacks is installed, one more run has such a stack."""
     quic = next(kind for kind in kinds().values() if kind.package)
     beside = [{"kind": quic.name, "stack": "quinn"}, {"kind": BULK, "cc": "cubic"}]
     link = {"rate": "50mbit", "qdisc": "codel"}
