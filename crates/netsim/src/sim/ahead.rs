@@ -2,10 +2,14 @@
 //! meanwhile ([`processor`](goodqueue_units::processor)).
 
 use super::Simulation;
-use crate::component::Actor;
+use super::flow_path::FlowPath;
+use crate::agenda::Agenda;
+use crate::component::{Actor, Components};
 use crate::flow::Source;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
-use goodqueue_hosts::direction::{Direction, Side};
+use crate::lists::PerFlow;
+use crate::sockets::Bulk;
+use goodqueue_hosts::direction::Direction;
 use goodqueue_qdisc::Qdisc;
 use goodqueue_units::Duration;
 use goodqueue_units::processor::{PREFETCHES, prefetch};
@@ -43,46 +47,13 @@ impl Simulation {
             }
         }
         if let Some(packet) = pipes.behind(pipe, 1) {
-            self.ask_for_answer(packet.flow, end);
-        }
-    }
-
-    /// Does the same for flows whose timers are going to fire.
-    ///
-    /// Gain: with the calendar 1.2 times as many packets per CPU second with 10,000 flows, 1.4 times with 100,000
-    /// (`537df8e`).
-    #[inline(never)]
-    pub(super) fn look_ahead_of_timers(&self) {
-        let flow_behind = |places| match self.components.actor(self.agenda.behind(places)?) {
-            Actor::Flow(flow, timer) => Some((flow, timer)),
-            _ => None,
-        };
-        if let Some((flow, _)) = flow_behind(3) {
-            prefetch(&self.flow_paths[flow]);
-        }
-        if let Some((flow, timer)) = flow_behind(2)
-            && let Some(bulk) = self.sockets.bulk.get(flow)
-        {
-            let end = self.flow_paths[flow].end_of(timer);
-            match timer {
-                Timer::Sender => prefetch(&bulk.ends[end]), // a retransmission timeout touches all of a sender
-                Timer::Receiver => bulk.prefetch(end, false),
+            if let Some(bulk) = self.sockets.bulk.get(packet.flow) {
+                bulk.ends[end].prefetch_oldest();
             }
+            let direction = end.sends();
+            let qdisc = &self.links[LinkId::bottleneck(direction)].qdisc;
+            qdisc.prefetch(self.flow_paths[packet.flow].hash[direction]);
         }
-        if let Some((flow, timer)) = flow_behind(1) {
-            self.ask_for_answer(flow, self.flow_paths[flow].end_of(timer));
-        }
-    }
-
-    /// Prefetches the oldest segment for which the end `end` of `flow` waits, and the queue of the packets that it
-    /// sends.
-    #[inline(always)]
-    fn ask_for_answer(&self, flow: FlowId, end: Side) {
-        let direction = end.sends();
-        if let Some(bulk) = self.sockets.bulk.get(flow) {
-            bulk.ends[end].prefetch_oldest();
-        }
-        self.links[LinkId::bottleneck(direction)].qdisc.prefetch(self.flow_paths[flow].hash[direction]);
     }
 
     /// Returns whether there are too many connections of applications to stay in a cache.
@@ -156,5 +127,39 @@ impl Simulation {
         if let Some(rtt) = rtt {
             self.sockets.bulk[flow].rtt.prefetch(rtt);
         }
+    }
+}
+
+/// Prefetches what the flows are going to touch whose timers fire next, as [`Simulation::look_ahead`] does.
+///
+/// Gain: with the calendar 1.2 times as many packets per CPU second with 10,000 flows, 1.4 times with 100,000
+/// (`537df8e`). In the loop of hosts, 1.08 times as many with 10,000.
+#[inline(never)]
+pub(super) fn look_ahead_of_timers(
+    agenda: &Agenda,
+    components: Components,
+    flow_paths: &PerFlow<FlowPath>,
+    bulk: &PerFlow<Bulk>,
+) {
+    let behind = |places| match components.actor(agenda.behind(places)?) {
+        Actor::Flow(flow, timer) => Some((flow, timer)),
+        _ => None,
+    };
+    if let Some((flow, _)) = behind(3) {
+        prefetch(&flow_paths[flow]);
+    }
+    if let Some((flow, timer)) = behind(2)
+        && let Some(bulk) = bulk.get(flow)
+    {
+        let end = flow_paths[flow].end_of(timer);
+        match timer {
+            Timer::Sender => prefetch(&bulk.ends[end]), // a retransmission timeout touches all of a sender
+            Timer::Receiver => bulk.prefetch(end, false),
+        }
+    }
+    if let Some((flow, timer)) = behind(1)
+        && let Some(bulk) = bulk.get(flow)
+    {
+        bulk.ends[flow_paths[flow].end_of(timer)].prefetch_oldest();
     }
 }

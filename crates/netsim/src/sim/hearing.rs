@@ -1,13 +1,14 @@
 //! The loop of hosts in a window, for the segments of bulk transfers. They are nearly all that happens at most hosts.
 
 use super::Simulation;
+use super::ahead::look_ahead_of_timers;
 use super::flow_path::FlowPath;
 use super::shelf::{Shelf, Take};
 use super::windows::TICK;
 use crate::agenda::{Agenda, SCANNED_PIPES};
 use crate::calendar::Entry;
-use crate::component::{Component, Components};
-use crate::ids::{FlowId, LinkId, Number, PipeId};
+use crate::component::{Actor, Component, Components};
+use crate::ids::{FlowId, LinkId, Number, PipeId, Timer};
 use crate::link::Link;
 use crate::lists::{List, PerFlow};
 use crate::packet::{Body, Packet};
@@ -85,17 +86,57 @@ impl<T: Take> Hosts<'_, T> {
         };
         let until = Direction::ALL.into_iter().fold(until, bulk_until);
         let mut events = 0;
-        for direction in Direction::ALL {
-            let pipes = &mut links[LinkId::bottleneck(direction)].pipes;
-            events += if SCANNED_PIPES == 1 || pipes.scanned() == 1 {
-                let number =
-                    self.hear_pipe((direction, PipeId::FIRST), pipes.next(PipeId::FIRST), until, is_crowded);
-                self.take((direction, PipeId::FIRST), pipes, number)
-            } else {
-                self.hear_in_turn(direction, pipes, until, is_crowded)
-            };
+        loop {
+            for direction in Direction::ALL {
+                let pipes = &mut links[LinkId::bottleneck(direction)].pipes;
+                events += if SCANNED_PIPES == 1 || pipes.scanned() == 1 {
+                    let (id, next) = ((direction, PipeId::FIRST), pipes.next(PipeId::FIRST));
+                    if time_of(next) >= until.min(self.agenda.calm_until()) {
+                        continue; // another timer fires before
+                    }
+                    let number = self.hear_pipe(id, next, until, is_crowded);
+                    self.take(id, pipes, number)
+                } else {
+                    self.hear_in_turn(direction, pipes, until, is_crowded)
+                };
+            }
+            if !self.fires_before(until, is_crowded) {
+                return events as u64;
+            }
+            events += 1;
         }
-        events as u64
+    }
+
+    /// Lets the next timer fire, if it is one of a bulk transfer that neither begins nor ends, and if nothing else
+    /// happens at hosts before. Returns whether it fired.
+    #[inline(never)]
+    fn fires_before(&mut self, until: Instant, is_crowded: bool) -> bool {
+        let Some((now, component)) = self.agenda.next_of_hosts(until) else { return false };
+        let Actor::Flow(flow, timer) = self.components.actor(component) else { return false };
+        if is_crowded {
+            look_ahead_of_timers(self.agenda, self.components, self.flow_paths, self.bulk);
+        }
+        let path = &mut self.flow_paths[flow];
+        let latest = if timer == Timer::Sender && !path.is_closed { path.stop } else { Instant::MAX };
+        if !path.is_bulk || path.waits || now >= latest {
+            return false;
+        }
+        let end = path.end_of(timer);
+        let (back, connection) = (end.sends(), &mut self.bulk[flow].ends[end]);
+        // Timers are lazy: the deadline may have moved on since this one was set.
+        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            connection.handle_timeout(now);
+        } else if connection.is_established() {
+            path.timers[end] = connection.poll_timeout().map_or(latest, |deadline| deadline.min(latest));
+            self.agenda.set(component, path.timers[end]);
+            return true;
+        }
+        self.sent.turn(back, Entry::ranked(now, component.index() as u32, 0));
+        connection.transmit(now, &mut Outbox { now, direction: back, flow, path, sent: &mut *self.sent });
+        let deadline = connection.poll_timeout().map_or(latest, |deadline| deadline.min(latest));
+        path.timers[end] = deadline;
+        self.agenda.set(component, deadline);
+        true
     }
 
     /// Lets the hosts of one side hear the packets that come out of several pipes, each as soon as it is its turn.

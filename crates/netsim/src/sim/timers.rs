@@ -1,6 +1,7 @@
 //! The loop's part for the timers of flows.
 
 use super::Simulation;
+use super::ahead::look_ahead_of_timers;
 use super::flow_path::FlowPath;
 use crate::flow::Source;
 use crate::ids::{FlowId, Timer};
@@ -19,7 +20,7 @@ impl Simulation {
         }
         if is_bulk {
             if self.is_crowded() {
-                self.look_ahead_of_timers();
+                look_ahead_of_timers(&self.agenda, self.components, &self.flow_paths, &self.sockets.bulk);
             }
             return self.bulk_timer(flow, timer, stopping);
         }
