@@ -27,6 +27,8 @@ const FEW: u32 = 1 << 31;
 const LEAST: usize = 4;
 /// A list has so many numbers in the room of a count, each of 16 bits.
 const PACKED: usize = 2;
+/// Up to so many cells for each value of a list, counting it takes less time than sorting it.
+const CELLS_PER_VALUE: usize = 8;
 
 /// Counts of type `C`, in `2^BITS` cells per doubling of the value, so a value is known to one part in `2^BITS`. Also
 /// the sum of all values.
@@ -206,7 +208,14 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
             let cells = Cow::Borrowed(&*self.cells);
             return Ranks { cells, is_list: false, first, found: Cell::default() };
         };
-        let mut list: Vec<C> = Self::listed(&self.cells, values).map(C::from).collect();
+        let numbers = || Self::listed(&self.cells, values);
+        let (least, most) = numbers().fold((u32::MAX, 0), |(least, most), n| (least.min(n), most.max(n)));
+        if most.saturating_sub(least) as usize <= CELLS_PER_VALUE * values {
+            let mut cells = vec![C::default(); (most - least) as usize + 1];
+            numbers().for_each(|number| cells[(number - least) as usize] += C::from(1));
+            return Ranks { cells: Cow::Owned(cells), is_list: false, first: least, found: Cell::default() };
+        }
+        let mut list: Vec<C> = numbers().map(C::from).collect();
         sort_numbers(&mut list);
         Ranks { cells: Cow::Owned(list), is_list: true, first, found: Cell::default() }
     }
