@@ -155,10 +155,22 @@ impl Receiver {
     /// blocks. Its packet may join the packet that ends where it starts: returns whether it does.
     fn hold(&mut self, segment: SackBlock) -> bool {
         let mut new = segment;
-        let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
-        let mut joined = 0;
         self.held += new.end.since(new.start);
         let (packet, overhead) = (self.pile(new), self.overhead());
+        if let Some((range, pile)) = self.ranges.back_mut()
+            && range.end == new.start
+        {
+            // What comes above a hole is nearly always the next data there.
+            self.piled -= pile.memory();
+            let joins = pile.join(&packet, overhead);
+            self.piled += pile.memory();
+            range.end = new.end;
+            let new = *range;
+            self.list(if self.delack.sack_blocks_forget() { segment } else { new });
+            return joins;
+        }
+        let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
+        let mut joined = 0;
         let (mut pile, mut is_placed, mut joins) = (Pile::default(), false, false);
         while let Some((range, held)) =
             self.ranges.get_mut(first + joined).filter(|(range, _)| range.start <= new.end)
@@ -215,7 +227,9 @@ impl Receiver {
             self.before = Some(Box::new(self.blocks()));
         }
         let listed = (len + usize::from(place == len)).min(self.sack.len());
-        self.sack.copy_within(..place.min(listed - 1), 1);
+        for number in (1..=place.min(listed - 1)).rev() {
+            self.sack[number] = self.sack[number - 1];
+        }
         self.sack[0] = first;
         let mut kept = 1;
         for number in 1..listed {

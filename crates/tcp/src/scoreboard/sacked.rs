@@ -84,8 +84,8 @@ impl Scoreboard {
                 None => self.sack_range(block.start, block.end, highest, delivery),
             }
         }
-        self.known = [SackBlock::default(); 3];
-        self.known[..blocks.len()].copy_from_slice(blocks);
+        let mut news = blocks.iter().copied();
+        self.known = core::array::from_fn(|_| news.next().unwrap_or_default());
         if let Some(late) = delivery.lowest_late {
             let highest = self.sacked_until();
             delivery.sacked_late = if late < highest { highest.since(late) } else { 0 };
