@@ -5,7 +5,7 @@ use crate::ids::{FlowId, Number};
 use crate::lists::{ByDirection, PerFlow, PerSide};
 use crate::probe::goodput::Bins;
 use crate::scenario::{Linux, Scenario, Sysctls, Traffic};
-use crate::sockets::{Bulk, Sockets};
+use crate::sockets::Sockets;
 use crate::tally::{FlowFates, Totals};
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::RateText;
@@ -76,6 +76,10 @@ impl Flow {
         let mut names: BTreeMap<&str, usize> = BTreeMap::new();
         for traffic in &scenario.traffic {
             let name = traffic.name.as_deref().unwrap_or(traffic.kind.name);
+            flows.reserve(traffic.count as usize);
+            if matches!(traffic.kind.make, Make::Bulk) {
+                sockets.reserve_bulk(flows.len(), traffic.count as usize);
+            }
             let number = names.entry(name).or_default();
             let first = format!("{name}/{number}");
             for nth in 0..traffic.count {
@@ -128,8 +132,7 @@ impl Flow {
             Make::Bulk => {
                 let config = Config { unsent_limit: UNSENT, ..config() };
                 let cc = config.cc_line();
-                let ends = PerSide::of(|end| sockets.end(&config, direction.sender(), id, end));
-                sockets.push_bulk(id, Bulk::new(ends, direction, opens < start));
+                sockets.add_bulk(id, direction, &config, opens < start);
                 Source::Bulk(cc)
             }
             Make::App(program) => {
@@ -167,7 +170,9 @@ impl Flow {
     /// Returns the totals of this flow, number `id`, so far. `fates` is what became of its packets on the path.
     pub(crate) fn totals(&self, id: FlowId, fates: FlowFates, sockets: &Sockets) -> Totals {
         let totals = match &self.source {
-            Source::Bulk(_) => sockets.bulk[id].totals(self.direction),
+            Source::Bulk(_) => {
+                sockets.bulk.get(id).map(|bulk| bulk.totals(self.direction)).unwrap_or_default()
+            }
             Source::Isochronous(source) => {
                 Totals { delivered_bytes: source.received_bytes, ..Totals::default() }
             }
@@ -181,7 +186,7 @@ impl Flow {
     /// is the one that was opened last.
     pub(crate) fn sender<'a>(&'a self, id: FlowId, sockets: &'a Sockets) -> Option<&'a Connection> {
         match &self.source {
-            Source::Bulk(_) => Some(sockets.bulk[id].sender(self.direction)),
+            Source::Bulk(_) => sockets.bulk.get(id).map(|bulk| bulk.sender(self.direction)),
             Source::Isochronous(_) | Source::Outside { .. } => None,
             Source::App(app) => app.sender(sockets),
         }

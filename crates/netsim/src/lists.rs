@@ -40,6 +40,11 @@ impl<K: Number, T> List<K, T> {
         self.entries.extend(entries);
     }
 
+    /// Makes room for `more` entries, so that adding them moves none.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.entries.reserve(more);
+    }
+
     /// Returns the entry of `number`, if there is one.
     #[inline]
     pub(crate) fn get(&self, number: K) -> Option<&T> {

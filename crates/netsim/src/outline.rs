@@ -86,7 +86,7 @@ impl Scenario {
                 Source::Bulk(_) | Source::Outside { .. } => None,
             },
         };
-        Flow::all(self, &mut Sockets::default()).into_iter().map(program).collect()
+        Flow::all(self, &mut Sockets::elsewhere()).into_iter().map(program).collect()
     }
 
     /// Returns whether the scenario asks for time series.
@@ -110,7 +110,7 @@ impl Scenario {
             let count = usize::try_from(traffic.count).unwrap_or(usize::MAX);
             std::iter::repeat_n(traffic, count)
         });
-        Flow::all(self, &mut Sockets::default()).into_iter().zip(described)
+        Flow::all(self, &mut Sockets::elsewhere()).into_iter().zip(described)
     }
 }
 

@@ -9,6 +9,8 @@ mod build;
 mod complete;
 #[cfg(feature = "threads")]
 mod crew;
+#[cfg(feature = "threads")]
+mod cut;
 mod flow_path;
 mod hearing;
 mod onward;
@@ -32,7 +34,7 @@ mod windows;
 use crate::agenda::Agenda;
 use crate::component::{Actor, Component, Components};
 use crate::flow::{Flow, Source};
-use crate::foreign::Maker;
+use crate::foreign::{Maker, Request};
 use crate::headers::FlowHeaders;
 use crate::hosts::Hosts;
 use crate::ids::{FlowId, LinkId, PipeId, Timer};
@@ -124,10 +126,16 @@ impl Simulation {
     /// # Errors
     /// If the scenario names a discipline that is not in the registry.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
-        Self::with_foreign(scenario, &mut |request| {
+        Self::with_sockets(scenario, Sockets::default())
+    }
+
+    /// Builds a run of disciplines of the registry with `sockets`, which are empty.
+    fn with_sockets(scenario: Scenario, sockets: Sockets) -> Result<Self, ScenarioError> {
+        let refuse = &mut |request: Request<'_>| {
             let message = format!("found {:?}; accepted here: a discipline of the registry", request.line);
             Err(ScenarioError::new(request.key, message))
-        })
+        };
+        Self::of(scenario, refuse, sockets)
     }
 
     /// Builds a run. `make` makes the disciplines that are not in the registry. [`Scenario::make_ccs`] makes the
@@ -135,7 +143,12 @@ impl Simulation {
     ///
     /// # Errors
     /// The errors of [`Simulation::new`] and of `make`.
-    pub fn with_foreign(mut scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
+    pub fn with_foreign(scenario: Scenario, make: &mut Maker<'_>) -> Result<Self, ScenarioError> {
+        Self::of(scenario, make, Sockets::default())
+    }
+
+    /// Builds a run with `sockets`, which are empty.
+    fn of(mut scenario: Scenario, make: &mut Maker<'_>, mut sockets: Sockets) -> Result<Self, ScenarioError> {
         scenario.make_ccs(&mut |request| {
             let message =
                 format!("found {:?}; accepted here: a congestion control of the list", request.line);
@@ -144,7 +157,6 @@ impl Simulation {
         if crate::complete::COMPLETE {
             scenario.check_served()?;
         }
-        let mut sockets = Sockets::default();
         let mut flows = Flow::all(&scenario, &mut sockets);
         let rtts: Vec<_> = flows.iter().map(|flow| (flow.rtt, flow.most_rtt)).collect();
         let tables = scenario.traffic.iter();

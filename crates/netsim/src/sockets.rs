@@ -161,6 +161,7 @@ pub(crate) struct Sockets {
     open: Open,
     opened: u64,
     pub(crate) errands: Errands,
+    are_elsewhere: bool,
 }
 
 /// A datagram, the end that sends it, and its hashes, as a classifier would compute them.
@@ -236,10 +237,30 @@ impl Sockets {
         id
     }
 
-    /// Adds the bulk transfer of `flow`, which comes after all flows of transfers that were added before.
-    pub(crate) fn push_bulk(&mut self, flow: FlowId, bulk: Bulk) {
-        let others = self.bulk.len()..flow.index();
-        self.bulk.extend(others.map(|_| Bulk::idle()).chain([bulk]));
+    /// Makes a list for flows that only have to be described, or whose hosts are elsewhere: bulk transfers have no
+    /// connections here.
+    pub(crate) fn elsewhere() -> Self {
+        Self { are_elsewhere: true, ..Self::default() }
+    }
+
+    /// Makes room for the bulk transfers of the `more` flows after the first `flows`, so that adding them moves none.
+    pub(crate) fn reserve_bulk(&mut self, flows: usize, more: usize) {
+        if !self.are_elsewhere {
+            self.bulk.reserve(flows + more - self.bulk.len());
+        }
+    }
+
+    /// Adds the bulk transfer of `flow` in `direction`, which comes after all flows of transfers that were added
+    /// before. It [waits](Bulk::new), or not.
+    pub(crate) fn add_bulk(&mut self, flow: FlowId, direction: Direction, config: &Config, waits: bool) {
+        if self.are_elsewhere {
+            return;
+        }
+        while self.bulk.len() < flow.index() {
+            self.bulk.push(Bulk::idle());
+        }
+        let ends = PerSide::of(|end| self.end(config, direction.sender(), flow, end));
+        self.bulk.push(Bulk::new(ends, direction, waits));
     }
 
     /// Returns the open connection of `flow` whose packets in `direction` have the hash `hash`.

@@ -25,7 +25,7 @@ impl Simulation {
     /// packet of an application has to look that up.
     #[inline]
     pub(super) fn is_crowded(&self) -> bool {
-        self.sockets.bulk.len() > CACHED && self.sockets.len() == 0
+        self.flows.len() > CACHED && self.sockets.len() == 0
     }
 
     /// Prefetches what the packets behind the next one out of `pipe` are going to touch. This works in stages: an

@@ -90,12 +90,12 @@ impl Simulation {
             flow.baseline = totals;
             flow.bins.start(totals.delivered_bytes);
             match &mut flow.source {
-                Source::Bulk(_) => self.sockets.bulk[id].rtt.reset(),
                 Source::Isochronous(source) => source.measure_from(self.now),
                 Source::App(app) => app.measure_from(self.now),
-                Source::Outside { .. } => {}
+                Source::Bulk(_) | Source::Outside { .. } => {}
             }
         }
+        self.sockets.bulk.iter_mut().for_each(|bulk| bulk.rtt.reset());
     }
 
     fn end_interval(&mut self) {

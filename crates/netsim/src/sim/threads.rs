@@ -15,18 +15,16 @@
 use super::Simulation;
 use super::complete::Cards;
 use super::crew::Crew;
+use super::cut::Cut;
 use super::part::{Part, Role};
 use super::shards::Shards;
 use super::shelf::Shelf;
 use crate::flow::Source;
 use crate::ids::LinkId;
-use crate::scenario::Scenario;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_units::{Duration, Instant};
 use std::mem::swap;
-use std::panic::resume_unwind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::Builder;
 
 /// A full frame of Ethernet.
 const FULL_FRAME_BITS: f64 = 8.0 * 1514.0;
@@ -111,29 +109,37 @@ impl Threaded {
     /// # Errors
     /// If the run cannot be cut: the run itself, and why it cannot.
     pub fn cut(run: Simulation, threads: usize) -> Result<Self, Box<(Simulation, Uncut)>> {
-        if let Some(why) = run.uncut(threads) {
-            return Err(Box::new((run, why)));
+        let cut = Cut::of(&run, threads).and_then(|cut| Ok((cut.copies(&run.scenario, 1)?, cut)));
+        match cut {
+            Ok((mut copies, cut)) => {
+                copies.shards.insert(0, run);
+                Ok(cut.join(copies))
+            }
+            Err(why) => Err(Box::new((run, why))),
         }
-        let delay = run.least_delay();
-        let directions: &'static [Direction] = &Direction::ALL;
-        let of_links: Vec<_> =
-            directions.chunks(if run.row.is_some() { directions.len() } else { 1 }).collect();
-        let shards = Shards::new(&run, threads, &of_links);
-        let links = of_links.len();
-        let Some(copies) = copies(&run.scenario, links + shards.count() - 1, threads) else {
-            return Err(Box::new((run, "the scenario cannot be built twice")));
-        };
-        let mut parts: Vec<_> = (0..)
-            .zip(copies)
-            .map(|(place, copy)| match of_links.get(place) {
-                Some(directions) => Part::links(copy, directions, shards.clone()),
-                None => Part::hosts(copy, place + 1 - links, &shards, links),
-            })
-            .collect();
-        parts.insert(links, Part::hosts(run, 0, &shards, links));
+    }
+
+    /// Builds a run anew as `run`, which has not begun and stays as it is, cut for `threads` threads.
+    ///
+    /// # Errors
+    /// Why the run cannot be cut.
+    pub(super) fn beside(run: &Simulation, threads: usize) -> Result<Self, Uncut> {
+        let cut = Cut::of(run, threads)?;
+        let copies = cut.copies(&run.scenario, 0)?;
+        Ok(cut.join(copies))
+    }
+
+    /// Puts `parts` together, the first `links` of which have links.
+    pub(super) fn new(
+        parts: Vec<Part>,
+        links: usize,
+        shards: Shards,
+        threads: usize,
+        delay: Duration,
+    ) -> Self {
         let reached = Reached { links: Instant::ZERO, hosts: Instant::ZERO };
         let parts = parts.into_iter().map(Mutex::new).collect();
-        Ok(Self { parts, links, shards, threads, delay, reached })
+        Self { parts, links, shards, threads, delay, reached }
     }
 
     /// Returns the length of the run.
@@ -183,25 +189,6 @@ impl Threaded {
         whole.now = now;
         whole
     }
-}
-
-/// Builds so many `copies` of a run, on `threads` threads. One thread would take as long for them as for many windows.
-/// What a thread that cannot be started would have built, this one builds. Returns `None` if the scenario cannot be
-/// built.
-fn copies(scenario: &Scenario, copies: usize, threads: usize) -> Option<Vec<Simulation>> {
-    let build = |number: usize| {
-        (0..number).map(|_| Simulation::new(scenario.clone()).ok()).collect::<Option<Vec<_>>>()
-    };
-    std::thread::scope(|scope| {
-        let numbers = (0..threads).map(|thread| (copies + thread) / threads);
-        let spawn = |number| Builder::new().spawn_scoped(scope, move || build(number)).map_err(|_| number);
-        let shares: Vec<_> = numbers.map(spawn).collect();
-        let built = shares.into_iter().map(|share| match share {
-            Ok(share) => share.join().unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(number) => build(number),
-        });
-        built.collect::<Option<Vec<_>>>().map(|built| built.into_iter().flatten().collect())
-    })
 }
 
 /// Hands over what the parts have for each other. The first `links` parts have links.

@@ -78,18 +78,12 @@ impl Trial {
     /// # Errors
     /// If the run cannot be cut: the run itself, and why it cannot.
     pub fn new(run: Simulation, threads: usize) -> Result<Self, Box<(Simulation, Uncut)>> {
-        if let Some(why) = run.uncut(threads) {
-            return Err(Box::new((run, why)));
-        }
-        let Ok(copy) = Simulation::new(run.scenario.clone()) else {
-            return Err(Box::new((run, "the scenario cannot be built twice")));
-        };
-        match Threaded::cut(copy, threads) {
+        match Threaded::beside(&run, threads) {
             Ok(rival) => {
                 let rival = Rival { run: Box::new(rival), steps: 0, shares: Vec::new() };
                 Ok(Self { run: Run::One(Box::new(run)), rival: Some(rival) })
             }
-            Err(uncut) => Err(Box::new((run, uncut.1))),
+            Err(why) => Err(Box::new((run, why))),
         }
     }
 

@@ -195,7 +195,7 @@ mod tests {
             "autorate": {"pings": "reflectors", "down": {"min": "5mbit", "max": "80mbit"}}
         }"#;
         let scenario = Scenario::from_json(text).unwrap();
-        let flows = Flow::all(&scenario, &mut crate::sockets::Sockets::default());
+        let flows = Flow::all(&scenario, &mut crate::sockets::Sockets::elsewhere());
         Controller::of(&scenario, &flows).unwrap()
     }
 
