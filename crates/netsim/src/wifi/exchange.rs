@@ -171,9 +171,12 @@ impl Cell {
         };
         let mut seen = self.watch.is_some().then(|| self.seen(id)).flatten();
         let (own, random) = (&mut self.stations[station as usize], &mut self.random);
-        let mut came = 0;
+        let (mut came, mut last) = (0, (0, 0.0));
         let arrives = |bytes: u32| {
-            let lost = own.error_rate(mode, bytes);
+            if bytes != last.0 {
+                last = (bytes, own.error_rate(mode, bytes)); // nearly all frames have one length
+            }
+            let (_, lost) = last;
             let comes = !is_collision && (lost == 0.0 || random.next_f64() >= lost);
             came += usize::from(comes);
             if let Some(seen) = &mut seen {

@@ -141,6 +141,9 @@ impl Node {
 
     /// Hands packets from mac80211's queues to the firmware, if the firmware is limited by time.
     fn fill_firmware(&mut self, now: Instant, fates: &mut Fates) {
+        if !self.limits.has_firmware {
+            return;
+        }
         for category in Category::ALL {
             while let Some(peer) = self.next_for_firmware(now, category) {
                 self.tell_speed(now, peer, category);
