@@ -10,6 +10,7 @@ use crate::byte_limit::Bql;
 use crate::receive::Receive;
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::{AnyKey, Json, Key, MOST_RATE, Quantity, RateText, Result, ScenarioError, Span, Table, describe, refuse};
+use goodqueue_qdisc::Args;
 use goodqueue_units::{Duration, Rate, Release};
 use serde::Serialize;
 use serde_json::json;
@@ -230,16 +231,25 @@ impl Below {
     }
 }
 
-/// Returns the text of the discipline, if the table has one. The table of both directions may have one for each.
+/// The discipline that a table gives a link.
+#[derive(Clone, Debug)]
+pub(crate) enum LinkQdisc {
+    /// A line that nobody has read.
+    Line(String),
+    /// The tree that commands make.
+    Tree(Args),
+}
+
+/// Returns the discipline, if the table has one. The table of both directions may have one for each.
 pub(crate) fn qdisc(
     table: &Table<'_>,
     direction: Option<Direction>,
     release: Release,
-) -> Result<Option<String>> {
-    if let Some(line) = super::commands::line(table, direction, release)? {
-        return Ok(Some(line));
+) -> Result<Option<LinkQdisc>> {
+    if let Some(tree) = super::commands::tree(table, direction, release)? {
+        return Ok(Some(LinkQdisc::Tree(tree)));
     }
-    if table.has("qdisc") { table.find(&QDISC) } else { Ok(None) }
+    Ok(if table.has("qdisc") { table.find(&QDISC)?.map(LinkQdisc::Line) } else { None })
 }
 
 /// Returns the same as [`qdisc`], but the table must have a discipline.
@@ -247,9 +257,9 @@ pub(crate) fn required_qdisc(
     table: &Table<'_>,
     direction: Option<Direction>,
     release: Release,
-) -> Result<String> {
+) -> Result<LinkQdisc> {
     match qdisc(table, direction, release)? {
-        Some(words) => Ok(words),
-        None => table.take(&REQUIRED),
+        Some(qdisc) => Ok(qdisc),
+        None => table.take(&REQUIRED).map(LinkQdisc::Line),
     }
 }

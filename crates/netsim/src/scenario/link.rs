@@ -3,7 +3,7 @@
 use super::{Direction, Path, Traffic};
 use crate::foreign::is_foreign;
 use crate::packet::Packet;
-use crate::path::link::{self, Below, KEYS};
+use crate::path::link::{self, Below, KEYS, LinkQdisc};
 use crate::wifi::spec::WifiSpec;
 use goodqueue_hosts::keys::{AnyKey, Key, RateText, Result, ScenarioError, Table, no_such_word, refuse};
 use goodqueue_qdisc::param::{ParamSpec, Unit, Value};
@@ -153,13 +153,13 @@ impl Bottleneck {
         };
         up.refuse_others(KEYS, &["buffer"])?;
         // A qdisc line for the direction `Up` does not take the buffer of the direction `Down`.
-        let words = if up.has("qdisc") || up.has("tc") {
+        let qdisc = if up.has("qdisc") || up.has("tc") {
             None
         } else {
             link::qdisc(table, Some(Direction::Up), path.release)?
         };
-        let buffer = Buffer::read(table)?.filter(|_| words.is_some());
-        let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, words, buffer }), None)?;
+        let buffer = Buffer::read(table)?.filter(|_| qdisc.is_some());
+        let up = LinkSpec::read(&up, path, wifi.as_ref(), Some(Other { link: &down, qdisc, buffer }), None)?;
         Ok(Self { down, up, wifi })
     }
 }
@@ -189,7 +189,7 @@ impl Bottleneck {
 /// The values that the direction `Up` takes from `Down`.
 struct Other<'a> {
     link: &'a LinkSpec,
-    words: Option<String>,
+    qdisc: Option<LinkQdisc>,
     buffer: Option<Buffer>,
 }
 
@@ -232,15 +232,19 @@ impl LinkSpec {
             Some(wifi) => (RateText(wifi.fastest()), Below::none(table)?),
             None => Below::read(table, of_link)?,
         };
-        let words = match other.as_ref().and_then(|other| other.words.clone()) {
-            Some(words) => words,
+        let qdisc = match other.as_ref().and_then(|other| other.qdisc.clone()) {
+            Some(qdisc) => qdisc,
             None => link::required_qdisc(table, direction, path.release)?,
         };
         let buffer = Buffer::read(table)?.or(other.and_then(|other| other.buffer));
         let is_wifi = wifi.is_some();
-        let line = match mac80211(table, &words, is_wifi, buffer, path)? {
+        let line = match &qdisc {
+            LinkQdisc::Line(words) => mac80211(table, words, is_wifi, buffer, path)?,
+            LinkQdisc::Tree(_) => None,
+        };
+        let line = match line {
             Some(line) => line,
-            None => understood(table, &words, rate.0, buffer, path)?,
+            None => understood(table, qdisc, rate.0, buffer, path)?,
         };
         if is_wifi && matches!(&line, Line::Registry(args) if args.is_given("corrupt")) {
             let accepted = "a line without it: a cell has bit errors of its own";
@@ -284,20 +288,26 @@ fn mac80211(
     Ok(Some(Line::Mac80211(args.in_release(path.release))))
 }
 
-/// Parses the qdisc line `words`, and adds the limit from `buffer` to its parameters.
+/// Reads a line, or takes a tree, and adds the limit from `buffer` to its parameters.
 fn understood(
     table: &Table<'_>,
-    words: &str,
+    qdisc: LinkQdisc,
     rate: Rate,
     buffer: Option<Buffer>,
     path: Path,
 ) -> Result<Line> {
-    if is_foreign(words) {
+    if let LinkQdisc::Line(words) = &qdisc
+        && is_foreign(words)
+    {
         return foreign(table, words, rate, buffer, path).map(Line::Foreign);
     }
     let link = Link { rate, mtu: path.frame_bytes() };
     let refuse_line = |error: goodqueue_qdisc::Error| ScenarioError::new(table.key("qdisc"), error.0);
-    let mut args = registry::parse_line(words).map_err(refuse_line)?.in_release(path.release);
+    let args = match qdisc {
+        LinkQdisc::Line(words) => registry::parse_line(&words).map_err(refuse_line)?,
+        LinkQdisc::Tree(args) => args,
+    };
+    let mut args = args.in_release(path.release);
     args.refuse_newer().map_err(refuse_line)?;
     args.resolve(rate).map_err(refuse_line)?;
     if let Some(buffer) = buffer {

@@ -4,6 +4,7 @@
 use crate::keys::{Bytes, Count, Draws, Key, Percent, Quantity, Seconds, Values};
 use crate::traffic::packmime::curves::{DOWNLOAD, LARGE_REQUEST, REQUEST as SMALL_REQUEST, VALIDATION};
 use goodqueue_units::{Duration, Stream as Random};
+use std::sync::LazyLock;
 
 /// A built-in model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +99,21 @@ pub(super) struct Asked {
     pub(super) gap: Duration,
 }
 
+impl Model {
+    /// Returns what a user of this model does. Each of ten thousand subscribers asks for it, and reading a model takes
+    /// as long as thousands of packets.
+    fn profile(self) -> &'static Profile {
+        static PACKMIME: LazyLock<Profile> = LazyLock::new(Profile::packmime);
+        static SURGE: LazyLock<Profile> = LazyLock::new(Profile::surge);
+        static WEB_2025: LazyLock<Profile> = LazyLock::new(Profile::web2025);
+        match self {
+            Self::Packmime => &PACKMIME,
+            Self::Surge => &SURGE,
+            Self::Web2025 => &WEB_2025,
+        }
+    }
+}
+
 /// What a user does.
 pub(super) struct Profile {
     pub(super) think: Draws<Seconds>,
@@ -116,20 +132,16 @@ pub(super) struct Profile {
 impl Profile {
     /// Returns the scenario's values, and the model's values where the scenario has none.
     pub(super) fn of(values: &Values) -> Self {
-        let model = match values.get(&MODEL) {
-            Model::Packmime => Self::packmime(),
-            Model::Surge => Self::surge(),
-            Model::Web2025 => Self::web2025(),
-        };
+        let model = values.get(&MODEL).profile();
         Self {
-            think: values.find(&THINK).unwrap_or(model.think),
-            objects: values.find(&OBJECTS).unwrap_or(model.objects),
-            servers: values.find(&SERVERS).unwrap_or(model.servers),
-            request: values.find(&REQUEST).unwrap_or(model.request),
-            document: values.find(&DOCUMENT).unwrap_or(model.document),
-            object: values.find(&OBJECT).unwrap_or(model.object),
-            server_delay: values.find(&SERVER_DELAY).unwrap_or(model.server_delay),
-            gap: values.find(&GAP).unwrap_or(model.gap),
+            think: values.find(&THINK).unwrap_or_else(|| model.think.clone()),
+            objects: values.find(&OBJECTS).unwrap_or_else(|| model.objects.clone()),
+            servers: values.find(&SERVERS).unwrap_or_else(|| model.servers.clone()),
+            request: values.find(&REQUEST).unwrap_or_else(|| model.request.clone()),
+            document: values.find(&DOCUMENT).unwrap_or_else(|| model.document.clone()),
+            object: values.find(&OBJECT).unwrap_or_else(|| model.object.clone()),
+            server_delay: values.find(&SERVER_DELAY).unwrap_or_else(|| model.server_delay.clone()),
+            gap: values.find(&GAP).unwrap_or_else(|| model.gap.clone()),
             protocol: values.find(&PROTOCOL).unwrap_or(model.protocol),
             persistent: values.find(&PERSISTENT).map_or(model.persistent, |share| share.0),
             waves: values.find(&WAVES).unwrap_or(model.waves),

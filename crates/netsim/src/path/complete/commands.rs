@@ -1,10 +1,10 @@
 //! The key `tc` of a link: a tree of classes, as the commands that make it.
 //!
-//! The commands become the line of the link's discipline, which is their canonical form.
+//! The line of the link's discipline is then their canonical form.
 
 use goodqueue_hosts::direction::Direction;
 use goodqueue_hosts::keys::{Json, Key, Quantity, Result, ScenarioError, Table, describe, refuse};
-use goodqueue_qdisc::{registry, tree};
+use goodqueue_qdisc::{Args, registry, tree};
 use goodqueue_units::Release;
 use serde_json::json;
 
@@ -18,13 +18,13 @@ pub(crate) const TC: Key<Commands> = Key::optional(
 )
 .simulator_only();
 
-/// Returns the line of the tree, if the table of a link has commands. The bottleneck's commands may be of two devices,
+/// Returns the tree, if the table of a link has commands. The bottleneck's commands may be of two devices,
 /// one for each `direction`.
-pub(in crate::path) fn line(
+pub(in crate::path) fn tree(
     table: &Table<'_>,
     direction: Option<Direction>,
     release: Release,
-) -> Result<Option<String>> {
+) -> Result<Option<Args>> {
     let Some(Commands(text)) = table.find(&TC)? else { return Ok(None) };
     if table.has("qdisc") {
         return refuse(&table.key("tc"), "a qdisc besides", "qdisc or tc");
@@ -41,10 +41,7 @@ pub(in crate::path) fn line(
         }
         _ => registry::parse_tree_of(&text, None, release),
     };
-    match read {
-        Ok(args) => Ok(Some(args.to_string())),
-        Err(error) => Err(ScenarioError::new(table.key("tc"), error.0)),
-    }
+    read.map(Some).map_err(|error| ScenarioError::new(table.key("tc"), error.0))
 }
 
 /// Returns the devices of the download and of the upload. What arrives at a device is shaped on an ifb, so that an ifb

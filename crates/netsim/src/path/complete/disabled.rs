@@ -23,14 +23,15 @@ pub(super) fn with_crowded(
 pub(crate) mod commands {
     use goodqueue_hosts::direction::Direction;
     use goodqueue_hosts::keys::{Result, Table};
+    use goodqueue_qdisc::Args;
     use goodqueue_units::Release;
 
     #[allow(clippy::unnecessary_wraps)] // as in builds with the feature
-    pub(in crate::path) fn line(
+    pub(in crate::path) fn tree(
         _table: &Table<'_>,
         _direction: Option<Direction>,
         _release: Release,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<Args>> {
         Ok(None)
     }
 }
