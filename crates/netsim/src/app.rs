@@ -191,15 +191,15 @@ impl App {
         }
     }
 
-    /// Takes note of a segment that arrived at an end of a connection. `handled` says what the segment brought.
+    /// Takes note of a segment that arrived at an end of a connection. `handled` says what the segment brought. Returns
+    /// whether the application was told of it, and may have acted.
     pub(crate) fn handled(
         &mut self,
         now: Instant,
         (socket, end): (SocketId, Side),
         handled: Handled,
         sockets: &mut Sockets,
-    ) {
-        sockets.errands.touched.push((socket, end));
+    ) -> bool {
         if let (Some(rtt), true) = (handled.rtt, end == self.desk.sender) {
             self.rtt.record(rtt);
         }
@@ -209,10 +209,13 @@ impl App {
         let own = &mut sockets[socket];
         let (before, stage) = own.advance(end);
         let has_come = || own.ends[end].delivered_bytes() >= own.awaited[end] || self.desk.wake_at <= now;
-        if stage != before || handled.newly_delivered_bytes > 0 && has_come() {
+        let is_told = stage != before || handled.newly_delivered_bytes > 0 && has_come();
+        if is_told {
+            sockets.errands.touched.push((socket, end));
             let host = &mut Simulated { now, desk: &mut self.desk, sockets };
             self.program.notice(socket, end, host);
         }
+        is_told
     }
 
     /// Takes a datagram that arrived at `end`.
@@ -226,21 +229,6 @@ impl App {
         let host = &mut Simulated { now, desk: &mut self.desk, sockets };
         let Datagram { number, len, ecn, .. } = datagram;
         self.program.datagram(Message { number, len, ecn }, end, host);
-    }
-
-    /// Handles the timer of `end` of `socket`. The timer is lazy: the deadline may have moved to a later time
-    /// since.
-    pub(crate) fn handle_socket_timeout(
-        &mut self,
-        now: Instant,
-        at: (SocketId, Side),
-        sockets: &mut Sockets,
-    ) {
-        let connection = &mut sockets[at.0].ends[at.1];
-        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            connection.handle_timeout(now);
-        }
-        sockets.errands.touched.push(at);
     }
 
     /// Releases `socket` if both of its ends are closed. Something has happened at `end`, so it is asked first: the

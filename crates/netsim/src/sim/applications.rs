@@ -15,8 +15,12 @@ impl Simulation {
     #[inline(never)] // out of the way of flows that are no applications
     pub(super) fn heard(&mut self, flow: FlowId, end: (SocketId, Side), handled: Handled) {
         let Source::App(app) = &mut self.flows[flow].source else { return };
-        app.handled(self.now, end, handled, &mut self.sockets);
-        self.serve(flow);
+        if app.handled(self.now, end, handled, &mut self.sockets) {
+            return self.serve(flow);
+        }
+        // The application was told nothing, so it has done nothing.
+        self.let_send(flow, end);
+        self.let_go(flow, end);
     }
 
     /// Gives a datagram to the application of `flow`.
@@ -37,13 +41,17 @@ impl Simulation {
         let flow = self.sockets[socket].flow;
         self.agenda.set(self.components.socket(socket, end), Instant::MAX);
         self.sockets[socket].timers[end] = Instant::MAX;
-        let Source::App(app) = &mut self.flows[flow].source else { return };
-        app.handle_socket_timeout(self.now, (socket, end), &mut self.sockets);
-        self.serve(flow);
+        // Timers are lazy: the deadline may have moved to a later time since this one was set.
+        let (now, connection) = (self.now, &mut self.sockets[socket].ends[end]);
+        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+            connection.handle_timeout(now);
+        }
+        self.let_send(flow, (socket, end));
+        self.let_go(flow, (socket, end));
     }
 
-    /// Lets the connections of the application of `flow` send what they may, releases closed connections, and sets
-    /// the timers.
+    /// Does what the application of `flow` has left to be done: its connections send what they may, closed ones are
+    /// released, and the timers are set.
     pub(super) fn serve(&mut self, flow: FlowId) {
         let known = (self.agenda.len() - self.components.count(0)) / Side::ALL.len();
         for id in self.sockets.numbers_from(known) {
@@ -54,23 +62,32 @@ impl Simulation {
             self.send_outgoing(flow, outgoing);
         }
         let mut touched = std::mem::take(&mut self.sockets.errands.touched);
-        for &(id, end) in &touched {
-            self.pump(flow, end, Some(id));
-            if self.sockets[id].closes(end) {
-                self.pump(flow, end, Some(id));
-            }
-        }
-        let Source::App(app) = &mut self.flows[flow].source else { return };
-        for &at in &touched {
-            if app.let_go(at, &mut self.sockets) {
-                for end in Side::ALL {
-                    self.agenda.set(self.components.socket(at.0, end), Instant::MAX);
-                }
-            }
-        }
+        touched.iter().for_each(|&end| self.let_send(flow, end));
+        touched.iter().for_each(|&end| self.let_go(flow, end));
         touched.clear();
         self.sockets.errands.touched = touched;
+        let Source::App(app) = &self.flows[flow].source else { return };
         self.agenda.set(self.components.flow(flow, Timer::Sender), app.next_time(self.flow_paths[flow].stop));
+    }
+
+    /// Lets an end of an application's connection send what it may.
+    #[inline]
+    fn let_send(&mut self, flow: FlowId, (socket, end): (SocketId, Side)) {
+        self.pump(flow, end, Some(socket));
+        if self.sockets[socket].closes(end) {
+            self.pump(flow, end, Some(socket));
+        }
+    }
+
+    /// Releases an application's connection if it is closed.
+    #[inline]
+    fn let_go(&mut self, flow: FlowId, at: (SocketId, Side)) {
+        let Source::App(app) = &mut self.flows[flow].source else { return };
+        if app.let_go(at, &mut self.sockets) {
+            for end in Side::ALL {
+                self.agenda.set(self.components.socket(at.0, end), Instant::MAX);
+            }
+        }
     }
 
     #[cold]
