@@ -36,8 +36,8 @@ from goodqueue.speed.bench import CASES as STANDARD_CASES  # noqa: E402
 from goodqueue.speed.bench import Case  # noqa: E402
 
 PAIRS = 20_000
-#: The shorter run of a user is this part of its usual length.
-SHARE = 10
+#: The shorter run of a user is this part of its usual length. In less, lists become counts at different times.
+SHARE = 2
 #: The simulated caches, the same on every machine.
 CACHES = ["--cache-sim=yes", "--I1=32768,8,64", "--D1=32768,8,64", "--LL=33554432,16,64"]
 #: Flows and standing backlog in packets.
