@@ -210,8 +210,10 @@ impl<C: Copy + Default + AddAssign + From<u32> + Into<u64>, const BITS: u32> His
         };
         let numbers = || Self::listed(&self.cells, values);
         let (least, most) = numbers().fold((u32::MAX, 0), |(least, most), n| (least.min(n), most.max(n)));
-        if most.saturating_sub(least) as usize <= CELLS_PER_VALUE * values {
-            let mut cells = vec![C::default(); (most - least) as usize + 1];
+        if let Some(span) = most.checked_sub(least)
+            && span as usize <= CELLS_PER_VALUE * values
+        {
+            let mut cells = vec![C::default(); span as usize + 1];
             numbers().for_each(|number| cells[(number - least) as usize] += C::from(1));
             return Ranks { cells: Cow::Owned(cells), is_list: false, first: least, found: Cell::default() };
         }
@@ -295,6 +297,12 @@ mod tests {
         for rank in 1..=9 {
             assert_eq!(sum.value_at_rank(rank), all.value_at_rank(rank), "rank {rank}");
         }
+    }
+
+    /// A ping that nothing answers has a list without values.
+    #[test]
+    fn no_values_have_no_ranks() {
+        assert_eq!(Histogram::<u32, 7>::new().value_at_rank(1), None);
     }
 
     /// The sum of three greatest values, 3 (2^64 - 1), continues beyond 64 bits.
