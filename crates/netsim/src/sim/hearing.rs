@@ -123,19 +123,19 @@ impl<T: Take> Hosts<'_, T> {
         }
         let end = path.end_of(timer);
         let (back, connection) = (end.sends(), &mut self.bulk[flow].ends[end]);
-        // Timers are lazy: the deadline may have moved on since this one was set.
-        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
+        // Timers are lazy: the deadline may have moved on since this one was set. Then there is nothing to send, but for
+        // the first segment of all.
+        let is_due = connection.poll_timeout().is_some_and(|deadline| deadline <= now);
+        if is_due {
             connection.handle_timeout(now);
-        } else if connection.is_established() {
-            path.timers[end] = connection.poll_timeout().map_or(latest, |deadline| deadline.min(latest));
-            self.agenda.set(component, path.timers[end]);
-            return true;
         }
-        self.sent.turn(back, Entry::ranked(now, component.index() as u32, 0));
-        connection.transmit(now, &mut Outbox { now, direction: back, flow, path, sent: &mut *self.sent });
-        let deadline = connection.poll_timeout().map_or(latest, |deadline| deadline.min(latest));
-        path.timers[end] = deadline;
-        self.agenda.set(component, deadline);
+        if is_due || !connection.is_established() {
+            self.sent.turn(back, Entry::ranked(now, component.index() as u32, 0));
+            let mut outbox = Outbox { now, direction: back, flow, path: &mut *path, sent: &mut *self.sent };
+            connection.transmit(now, &mut outbox);
+        }
+        path.timers[end] = connection.poll_timeout().map_or(latest, |deadline| deadline.min(latest));
+        self.agenda.set(component, path.timers[end]);
         true
     }
 
