@@ -123,8 +123,8 @@ impl<T: Take> Hosts<'_, T> {
         }
         let end = path.end_of(timer);
         let (back, connection) = (end.sends(), &mut self.bulk[flow].ends[end]);
-        // Timers are lazy: the deadline may have moved on since this one was set. Then there is nothing to send, but for
-        // the first segment of all.
+        // Timers are lazy: the deadline may have moved on since this one was set. Then there is nothing to send, except
+        // for the first segment of all.
         let is_due = connection.poll_timeout().is_some_and(|deadline| deadline <= now);
         if is_due {
             connection.handle_timeout(now);
