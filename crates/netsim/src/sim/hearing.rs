@@ -18,6 +18,9 @@ use goodqueue_hosts::direction::Direction;
 use goodqueue_tcp::{Segment, Wire};
 use goodqueue_units::{Instant, processor::prefetch};
 
+/// Whether timers fire in the loop. They need not on the page, whose module is smaller without it.
+const TIMERS_FIRE: bool = cfg!(not(target_family = "wasm"));
+
 /// What hosts need to hear a segment.
 struct Hosts<'a, T> {
     flow_paths: &'a mut PerFlow<FlowPath>,
@@ -91,7 +94,7 @@ impl<T: Take> Hosts<'_, T> {
                 let pipes = &mut links[LinkId::bottleneck(direction)].pipes;
                 events += if SCANNED_PIPES == 1 || pipes.scanned() == 1 {
                     let (id, next) = ((direction, PipeId::FIRST), pipes.next(PipeId::FIRST));
-                    if time_of(next) >= until.min(self.agenda.calm_until()) {
+                    if TIMERS_FIRE && time_of(next) >= until.min(self.agenda.calm_until()) {
                         continue; // another timer fires before
                     }
                     let number = self.hear_pipe(id, next, until, is_crowded);
@@ -100,7 +103,7 @@ impl<T: Take> Hosts<'_, T> {
                     self.hear_in_turn(direction, pipes, until, is_crowded)
                 };
             }
-            if !self.fires_before(until, is_crowded) {
+            if !TIMERS_FIRE || !self.fires_before(until, is_crowded) {
                 return events as u64;
             }
             events += 1;
