@@ -5,6 +5,7 @@
 //! the connections of this application alone. Numbers that follow one another do not collide.
 
 use super::application::SocketId;
+use crate::sorting::sort_by_key;
 
 /// Values by connection. At most half of the places are taken.
 pub(super) struct BySocket<T> {
@@ -87,6 +88,14 @@ impl<T> BySocket<T> {
     pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().flatten().map(|(_, value)| value)
     }
+
+    /// Returns the values in the order of the numbers of their connections, for an application that acts at all of
+    /// them. Their places depend on the connections of other applications, which a part of a run does not have.
+    pub(super) fn in_order(&mut self) -> impl Iterator<Item = &mut T> {
+        let mut values: Vec<_> = self.places.iter_mut().flatten().collect();
+        sort_by_key(&mut values, |(socket, _)| *socket);
+        values.into_iter().map(|(_, value)| value)
+    }
 }
 
 #[cfg(test)]
@@ -112,10 +121,20 @@ mod tests {
             assert_eq!(table.get(other), map.get(&other));
             assert_eq!(table.get_mut(socket).is_some(), map.contains_key(&socket));
         }
-        let mut values: Vec<i32> = table.values_mut().map(|value| *value).collect();
-        values.sort_unstable();
-        let mut wanted: Vec<i32> = map.into_values().collect();
-        wanted.sort_unstable();
+        let values: Vec<i32> = table.in_order().map(|value| *value).collect();
+        let wanted: Vec<i32> = map.into_values().collect();
         assert_eq!(values, wanted);
+    }
+
+    /// On one thread an application's connections stand among those of others, and in a part of the run they do not. An
+    /// application that acts at all of them in another order there sends its packets in another order.
+    #[test]
+    fn the_order_is_the_same_beside_other_connections() {
+        let order = |first: usize| {
+            let mut table = BySocket::new();
+            (0..20).for_each(|number| table.insert(SocketId::at(first + 3 * number), number));
+            table.in_order().map(|value| *value).collect::<Vec<usize>>()
+        };
+        assert_eq!(order(0), order(50));
     }
 }

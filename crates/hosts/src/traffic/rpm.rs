@@ -301,7 +301,7 @@ impl Rpm {
     fn end(&mut self, host: &mut dyn Host) {
         if self.ended.is_none() {
             self.ended = Some(host.now());
-            for connection in self.connections.values_mut() {
+            for connection in self.connections.in_order() {
                 connection.is_loading = false;
                 host.close(connection.socket, Side::User);
             }
