@@ -161,6 +161,7 @@ pub(crate) struct Sockets {
     open: Open,
     opened: u64,
     pub(crate) errands: Errands,
+    /// Bulk transfers have no connections here, as [`Sockets::elsewhere`] says.
     are_elsewhere: bool,
 }
 

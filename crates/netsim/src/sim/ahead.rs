@@ -133,7 +133,7 @@ impl Simulation {
 /// Prefetches what the flows are going to touch whose timers fire next, as [`Simulation::look_ahead`] does.
 ///
 /// Gain: with the calendar 1.2 times as many packets per CPU second with 10,000 flows, 1.4 times with 100,000
-/// (`537df8e`). In the loop of hosts, 1.08 times as many with 10,000.
+/// (`537df8e`). In the loop of hosts, 1.05 times as many with 10,000 (medians of eleven runs in turns).
 #[inline(never)]
 pub(super) fn look_ahead_of_timers(
     agenda: &Agenda,
