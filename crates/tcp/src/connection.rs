@@ -456,6 +456,16 @@ impl Connection {
         self.receiver.on_timeout(now, self.sender.rtt().rto());
     }
 
+    /// Does what is due, as a timer does that was armed once: the deadline may have moved on since. Returns whether
+    /// anything was due.
+    pub fn handle_due(&mut self, now: Instant) -> bool {
+        let is_due = self.poll_timeout().is_some_and(|deadline| deadline <= now);
+        if is_due {
+            self.handle_timeout(now);
+        }
+        is_due
+    }
+
     /// Returns which bytes of a connection a segment touches, on a side that `sends` or on a side that only receives. A
     /// caller that knows the next connection prefetches them.
     #[inline]

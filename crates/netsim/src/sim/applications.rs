@@ -41,11 +41,7 @@ impl Simulation {
         let flow = self.sockets[socket].flow;
         self.agenda.set(self.components.socket(socket, end), Instant::MAX);
         self.sockets[socket].timers[end] = Instant::MAX;
-        // Timers are lazy: the deadline may have moved to a later time since this one was set.
-        let (now, connection) = (self.now, &mut self.sockets[socket].ends[end]);
-        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            connection.handle_timeout(now);
-        }
+        self.sockets[socket].ends[end].handle_due(self.now);
         self.let_send(flow, (socket, end));
         self.let_go(flow, (socket, end));
     }

@@ -126,13 +126,8 @@ impl<T: Take> Hosts<'_, T> {
         }
         let end = path.end_of(timer);
         let (back, connection) = (end.sends(), &mut self.bulk[flow].ends[end]);
-        // Timers are lazy: the deadline may have moved on since this one was set. Then there is nothing to send, except
-        // for the first segment of all.
-        let is_due = connection.poll_timeout().is_some_and(|deadline| deadline <= now);
-        if is_due {
-            connection.handle_timeout(now);
-        }
-        if is_due || !connection.is_established() {
+        // If nothing is due there is nothing to send, except for the first segment of all.
+        if connection.handle_due(now) || !connection.is_established() {
             self.sent.turn(back, Entry::ranked(now, component.index() as u32, 0));
             let mut outbox = Outbox { now, direction: back, flow, path: &mut *path, sent: &mut *self.sent };
             connection.transmit(now, &mut outbox);

@@ -54,10 +54,7 @@ impl Simulation {
                 connection.close(); // at the end of the run all flows stop without closing
             }
         }
-        // Timers are lazy: the deadline may have moved on since this one was set.
-        if connection.poll_timeout().is_some_and(|deadline| deadline <= now) {
-            connection.handle_timeout(now);
-        }
+        connection.handle_due(now);
         let mut latest = if timer == Timer::Sender && !path.is_closed { path.stop } else { Instant::MAX };
         if bulk::OPENS_FIRST && path.waits && timer == Timer::Sender {
             let start = self.flows[flow].start;

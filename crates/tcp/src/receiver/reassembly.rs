@@ -154,21 +154,31 @@ impl Receiver {
     /// Adds `segment` to the out-of-order ranges, joins it to the ranges that it touches, and puts it among the SACK
     /// blocks. Its packet may join the packet that ends where it starts: returns whether it does.
     fn hold(&mut self, segment: SackBlock) -> bool {
+        self.held += segment.end.since(segment.start);
+        let (new, joins) = match self.lengthen_last(segment) {
+            Some(added) => added,
+            None => self.put_among(segment),
+        };
+        self.list(if self.delack.sack_blocks_forget() { segment } else { new });
+        joins
+    }
+
+    /// Adds `segment` if it begins where the last range ends: what comes above a hole is nearly always the next data
+    /// there. Returns the range, and whether its packet joins the one before it.
+    fn lengthen_last(&mut self, segment: SackBlock) -> Option<(SackBlock, bool)> {
+        let (packet, overhead) = (self.pile(segment), self.overhead());
+        let (range, pile) = self.ranges.back_mut().filter(|(range, _)| range.end == segment.start)?;
+        self.piled -= pile.memory();
+        let joins = pile.join(&packet, overhead);
+        self.piled += pile.memory();
+        range.end = segment.end;
+        Some((*range, joins))
+    }
+
+    /// Adds `segment` among the ranges. Returns its range, and whether its packet joins the one before it.
+    fn put_among(&mut self, segment: SackBlock) -> (SackBlock, bool) {
         let mut new = segment;
-        self.held += new.end.since(new.start);
         let (packet, overhead) = (self.pile(new), self.overhead());
-        if let Some((range, pile)) = self.ranges.back_mut()
-            && range.end == new.start
-        {
-            // What comes above a hole is nearly always the next data there.
-            self.piled -= pile.memory();
-            let joins = pile.join(&packet, overhead);
-            self.piled += pile.memory();
-            range.end = new.end;
-            let new = *range;
-            self.list(if self.delack.sack_blocks_forget() { segment } else { new });
-            return joins;
-        }
         let first = self.ranges.partition_point(|(range, _)| range.end < new.start);
         let mut joined = 0;
         let (mut pile, mut is_placed, mut joins) = (Pile::default(), false, false);
@@ -205,8 +215,7 @@ impl Receiver {
             self.ranges[first] = (new, pile);
             self.ranges.drain(first + 1..first + joined);
         }
-        self.list(if self.delack.sack_blocks_forget() { segment } else { new });
-        joins
+        (new, joins)
     }
 
     /// Puts the SACK block that touches `new` first, and joins both. Without one, `new` itself is first, and the last
