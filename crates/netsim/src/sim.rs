@@ -245,16 +245,18 @@ impl Simulation {
         self.advance_by(elapsed, u64::MAX);
     }
 
-    /// Runs like [`advance`](Self::advance), but handles at most `most` events, so that the call returns soon however
-    /// much happens until then. The time that is reached is [`elapsed`](Self::elapsed).
+    /// Runs like [`advance`](Self::advance), but begins no event before the time `elapsed` after `most` events, so that
+    /// the call returns soon however much happens until then. The time that is reached is [`elapsed`](Self::elapsed).
     pub fn advance_by(&mut self, elapsed: Duration, most: u64) {
         let until = self.at_most(elapsed);
-        let left = self.advance_in_windows(until, most);
-        for _ in 0..left {
+        let mut left = self.advance_in_windows(until, most);
+        // All events at `until` belong to this call: its caller sees only that the time is reached.
+        while left > 0 || self.now >= until {
             if !self.act_next(until) {
                 self.settle(until);
                 return;
             }
+            left = left.saturating_sub(1);
         }
     }
 

@@ -37,6 +37,29 @@ fn a_run_of_bulk_transfers_goes_through_windows() {
     assert_eq!(run.elapsed() + Duration::from_nanos(1), Duration::from_millis(25)); // half the base RTT
 }
 
+/// Bursts end at whole milliseconds, as the slices do. A call that stopped amid the events of such an instant had
+/// reached the slice's end for its caller, and left them undone.
+#[test]
+fn a_call_that_reaches_its_end_does_all_that_happens_then() {
+    let mut scenario = smallest();
+    scenario["duration"] = json!("40ms");
+    scenario["warmup"] = json!("0s");
+    scenario["path"]["rtt"] = json!("300us");
+    scenario["bottleneck"]["bursts"] = json!("1ms");
+    let whole = simulation(&scenario).duration();
+    let expected = serde_json::to_string(&run(&scenario)).unwrap();
+    for most in 1..=20 {
+        let mut in_slices = simulation(&scenario);
+        for until in (1..=4).map(|slice| whole * slice / 4) {
+            while in_slices.elapsed() < until {
+                in_slices.advance_by(until, most);
+            }
+        }
+        let record = serde_json::to_string(&in_slices.record()).unwrap();
+        assert!(record == expected, "another record in slices of {most} events");
+    }
+}
+
 /// Every discipline has its timer, its drops and its idle time.
 #[test]
 fn every_discipline_does_the_same() {
