@@ -314,6 +314,7 @@ lint-python: .venv/.package .venv/.dev
 	$(BIN)/ruff check --quiet
 	$(BIN)/ruff format --check --quiet
 	$(BIN)/mypy
+	$(BIN)/mypy benches/*.py
 	$(BIN)/stubtest goodqueue._goodqueue --concise --mypy-config-file pyproject.toml --allowlist crates/python/stubtest.allow
 
 # The links of the crates' documentation. No other step needs what it builds.

@@ -35,6 +35,8 @@ from goodqueue.speed import bench_runs  # noqa: E402
 from goodqueue.speed.bench import CASES as STANDARD_CASES  # noqa: E402
 from goodqueue.speed.bench import Case  # noqa: E402
 
+__all__ = ["STANDARD_CASES", "Case", "build", "scenario"]  # benches/parts.py takes them from here
+
 PAIRS = 20_000
 #: The shorter run of a user is this part of its usual length. In less, lists become counts at different times.
 SHARE = 2

@@ -1,8 +1,8 @@
 """Runs from which the compiler learns what code is hot, for `make optimised`, on a build that counts.
 
-The runs are the cases of `goodqueue bench`, each discipline with ten flows, the examples, and one short run for each
-experiment and discipline of each study. The compiler makes code that no run reaches small instead of fast, so every
-kind of traffic and link must be here.
+The runs are the cases and the users' runs of `goodqueue bench`, each discipline with ten flows, the examples, and one
+short run for each experiment and discipline of each study. The compiler makes code that no run reaches small instead of
+fast, so every kind of traffic and link must be here.
 
     PYTHONPATH=python .venv/bin/python benches/training.py target/x86_64-unknown-linux-gnu/release/lib_goodqueue.so
 """
@@ -21,8 +21,10 @@ loader.exec_module(sys.modules[NAME])
 
 from goodqueue import scenario as scenarios  # noqa: E402
 from goodqueue._goodqueue import Simulation  # noqa: E402
+from goodqueue.engines import loads  # noqa: E402
 from goodqueue.record import Scenario  # noqa: E402
 from goodqueue.scenario.parameters import registry  # noqa: E402
+from goodqueue.speed import bench_runs  # noqa: E402
 from goodqueue.speed.bench import CASES, PACKMIME, WEB  # noqa: E402
 from goodqueue.studies import loading, planning, selection  # noqa: E402
 from goodqueue.studies.libraries import STUDIES  # noqa: E402
@@ -57,8 +59,10 @@ def training() -> Iterator[Scenario]:
     ten = CASES[1].scenario(quick=False)
     for name in registry():
         yield ten | {"bottleneck": {**ten["bottleneck"], "qdisc": name}}
+    for _, run in bench_runs.scenarios().values():
+        yield scenarios.resolve(bench_runs.lasting(run, LONGEST_S))
     for file in sorted(EXAMPLES.glob("*.toml")):
-        yield scenarios.resolve(scenarios.from_file(file))
+        yield loads.from_file(file)
     for folder in STUDIES.available().values():
         study = loading.load(folder)
         plan = planning.plan(study, selection.select(study, ()), quick=True, seeds=1)
