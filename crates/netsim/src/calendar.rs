@@ -193,24 +193,31 @@ impl Calendar {
 
     /// Throws away entries at the front that are no longer plans, and sets `first` to the entry that follows them.
     fn find_first(&mut self) {
-        while let Some(&entry) = self.present.last()
-            && !self.is_valid(entry)
-        {
+        let mut first = Entry::NEVER;
+        while let Some(&entry) = self.present.last() {
+            if self.is_valid(entry) {
+                first = entry;
+                break;
+            }
             self.present.pop();
         }
-        while let Some(&Reverse(entry)) = self.late.peek()
-            && !self.is_valid(entry)
-        {
+        while let Some(&Reverse(entry)) = self.late.peek() {
+            if self.is_valid(entry) {
+                first = first.min(entry);
+                break;
+            }
             self.late.pop();
         }
-        let present = self.present.last().copied().unwrap_or(Entry::NEVER);
-        let late = self.late.peek().map_or(Entry::NEVER, |late| late.0);
-        self.first = present.min(late);
-        if self.first == Entry::NEVER
-            && let Some(day) = self.next_busy()
-        {
-            self.first = Entry::new(Instant::from_nanos(day << DAY), Component::METRONOME);
+        if first == Entry::NEVER {
+            first = self.next_morning();
         }
+        self.first = first;
+    }
+
+    /// Returns the beginning of the next day that may have plans.
+    fn next_morning(&self) -> Entry {
+        let morning = |day| Entry::new(Instant::from_nanos(day << DAY), Component::METRONOME);
+        self.next_busy().map_or(Entry::NEVER, morning)
     }
 
     /// Returns the next day that may have plans.
