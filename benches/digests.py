@@ -2,7 +2,7 @@
 
 Scenarios: every discipline under every load of crates/netsim/tests/data/behaviour.json, the examples, and random ones.
 Those have what a faster loop may get wrong: packets and timers at the same nanosecond, flows that start and stop at
-once, series and changes amid all else, queues of one packet, base RTTs from near 0 to long. The records of both
+once, series and changes amid all else, queues of one packet, base RTTs from near 0 to long, Wi-Fi cells. The records of both
 versions must have the same bytes: on one thread, on 2 and 3, and in 1, 7 and 300 slices. So must those of one version
 in all these ways.
 
@@ -80,6 +80,11 @@ CCS = (
     ),
     *("ledbat", "ledbat++", "c4", "none"),
 )
+#: The drivers and rates of a cell.
+CELLS = {
+    "802.11n": (("ath9k", "iwlwifi", "ath10k", "ideal"), ("minstrel", "minstrel", "mcs0", "mcs7", "mcs15")),
+    "802.11g": (("ath5k", "ath5k", "ideal"), ("minstrel", "minstrel", "11mbit", "54mbit")),
+}
 STACKS = ("linux-3.10", "linux-3.14", "linux-6.1", "linux-6.12", "linux-7.3", "rfc")
 
 
@@ -88,7 +93,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path, nargs="?")
     parser.add_argument("this", type=Path, nargs="?", default=ROOT)
-    parser.add_argument("--random", type=int, default=900, metavar="N", help="random scenarios [900]")
+    parser.add_argument(
+        "--random",
+        type=int,
+        default=900,
+        metavar="N",
+        help="random scenarios, and a fifth as many random Wi-Fi cells [900]",
+    )
     parser.add_argument("--quick", action="store_true", help="only in one slice on one thread")
     parser.add_argument("--aarch64", action="store_true", help="compare with the same tree on an emulated processor")
     asked = parser.parse_args()
@@ -98,7 +109,8 @@ def main() -> int:
         other = emulated(Path(folder), asked.this) if asked.aarch64 else program(asked.other)
         programs = [other, program(asked.this)]
         path = Path(folder) / "scenarios"
-        scenarios = [*behaviours(), *examples(), *(random_one(seed) for seed in range(asked.random))]
+        cells = map(random_cell, range(asked.random // 5))
+        scenarios = [*behaviours(), *examples(), *map(random_one, range(asked.random)), *cells]
         path.write_text("".join(json.dumps(scenario) + "\n" for scenario in scenarios))
         return compare(programs, path, scenarios, WAYS[:1] if asked.quick else WAYS)
 
@@ -198,6 +210,40 @@ def random_one(seed: int) -> Scenario:
     if dice.random() < 0.1:
         scenario["hop"] = [{"kind": "wire", "name": "sea", "delay": "3ms", "jitter": "1ms", "loss": "1%"}]
     return scenario
+
+
+def random_cell(seed: int) -> Scenario:
+    """Return a random scenario with a Wi-Fi cell."""
+    dice = random.Random(seed)
+    standard = dice.choice(("802.11n", "802.11n", "802.11n", "802.11g"))
+    drivers, rates = CELLS[standard]
+
+    def station(number: int) -> Scenario:
+        one: Scenario = {"name": f"s{number}", "driver": dice.choice(drivers), "rate": dice.choice(rates)}
+        one["count"] = dice.choice((1, 1, 5))
+        if dice.random() < 0.6:
+            one["snr"] = dice.choice((5.0, 9.0, 12.0, 17.5, 25.0))
+        if standard == "802.11n" and dice.random() < 0.3:
+            one |= dice.choice(({"aggregate": 3}, {"streams": 1}))
+        return one
+
+    cell: Scenario = {"standard": standard, "driver": dice.choice(drivers)}
+    cell["station"] = [station(number) for number in range(dice.choice((1, 2, 3)))]
+    if dice.random() < 0.5:
+        cell |= dice.choice(({"rts": True}, {"band": "2.4ghz"}, {"lifetime": "50ms"}, {"lifetime": "20ms"}))
+    traffic = [flow(dice, number) for number in range(dice.choice((1, 2, 3, 5)))]
+    for place, source in enumerate(traffic):
+        source["station"] = f"s{place % len(cell['station'])}"
+        if dice.random() < 0.4:
+            source["dscp"] = dice.choice(("ef", "cs1", "af41"))
+    return {
+        "duration": "2500ms",
+        "warmup": "500ms",
+        "seed": seed,
+        "bottleneck": {"qdisc": dice.choice(("mac80211", *DISCIPLINES)), "wifi": cell},
+        "path": {"rtt": dice.choice(RTTS)},
+        "traffic": traffic,
+    }
 
 
 def flow(dice: random.Random, number: int) -> Scenario:
