@@ -61,7 +61,7 @@ impl Lane {
 
     /// Takes a packet for `peer` from the discipline.
     pub(super) fn push(&mut self, now: Instant, peer: u32, packet: Packet, limits: Limits) {
-        self.sessions[peer as usize].queue.push_back(Queued { packet, since: now, estimate: Duration::ZERO });
+        self.sessions[peer as usize].hold(Queued { packet, since: now, estimate: Duration::ZERO });
         self.pending += 1;
         self.is_stopped = self.pending >= limits.frames;
         if limits.by_station { self.turns.wake(peer, now) } else { self.order.push_back(peer) }
@@ -82,7 +82,7 @@ impl Lane {
     pub(super) fn hand_over(&mut self, now: Instant, peer: u32, packet: Packet) {
         let Some(firmware) = &mut self.firmware else { return };
         let estimate = firmware.hold(now, peer, packet.len());
-        self.sessions[peer as usize].queue.push_back(Queued { packet, since: now, estimate });
+        self.sessions[peer as usize].hold(Queued { packet, since: now, estimate });
         self.pending += 1;
     }
 
@@ -128,9 +128,9 @@ impl Lane {
 
     /// Takes the packets for `peer` that were never on the air out of the driver, if they are too old at `now`.
     pub(super) fn take_old(&mut self, now: Instant, peer: u32, limits: Limits) -> Option<Packet> {
-        let queue = &mut self.sessions[peer as usize].queue;
-        queue.front().filter(|queued| limits.is_too_old(queued.since, now))?;
-        let Queued { packet, estimate, .. } = queue.pop_front()?;
+        let session = &mut self.sessions[peer as usize];
+        session.oldest_held().filter(|queued| limits.is_too_old(queued.since, now))?;
+        let Queued { packet, estimate, .. } = session.drop_held()?;
         self.pending -= 1;
         if let Some(firmware) = &mut self.firmware {
             firmware.release(peer, estimate);
@@ -153,9 +153,9 @@ impl Lane {
         let session = &mut self.sessions[peer as usize];
         let (mut frames, mut bytes) = (Vec::new(), 0);
         loop {
-            if session.retries() == 0 && session.has_room() && session.queue.is_empty() {
+            if session.retries() == 0 && session.has_room() && session.oldest_held().is_none() {
                 let Some(packet) = more() else { break };
-                session.queue.push_back(Queued { packet, since: now, estimate: Duration::ZERO });
+                session.hold(Queued { packet, since: now, estimate: Duration::ZERO });
                 self.pending += 1;
             }
             let Some(length) = session.next_bytes() else { break };
@@ -234,14 +234,11 @@ impl Lane {
         }
         let Some(aggregate) = self.hardware.pop_front() else { return (Tried::GivenUp, None) };
         let rounds = if limits.asks && !aggregate.is_aggregate() { 1 } else { limits.rounds };
-        for number in &aggregate.frames {
-            if session.is_in_hardware(*number) {
-                session.missed(*number, rounds);
-            }
-        }
-        self.pending -= aggregate.frames.len() as u32 - session.retries_of(&aggregate.frames);
-        let estimate = session.estimate_of_done(&aggregate.frames);
-        let (given_up, estimate_of_old) = session.give_up(is_too_old);
+        let (open, estimate) = session.close(&aggregate.frames, rounds);
+        self.pending -= aggregate.frames.len() as u32 - open;
+        // Without a lifetime no frame is too old.
+        let (given_up, estimate_of_old) =
+            limits.lifetime.map_or((0, Duration::ZERO), |_| session.give_up(is_too_old));
         self.pending -= given_up;
         if let Some(firmware) = &mut self.firmware {
             firmware.done(aggregate.peer, estimate + estimate_of_old, aggregate.chain.stages()[0].mode);

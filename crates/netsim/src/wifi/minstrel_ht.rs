@@ -144,6 +144,9 @@ impl MinstrelHt {
         self.frames += outcome.frames;
         let last = outcome.last_stage();
         for (number, (stage, tried)) in outcome.chain.stages().iter().zip(outcome.tried).enumerate() {
+            if tried == 0 {
+                continue;
+            }
             let rate = self.groups.iter_mut().find_map(|group| group.rate_of(stage.mode));
             if let Some(rate) = rate {
                 rate.tried += u32::from(tried) * outcome.frames;

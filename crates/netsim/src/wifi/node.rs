@@ -93,6 +93,16 @@ impl Node {
         }
     }
 
+    /// Returns whether [`fill`](Self::fill) would change nothing, because there is no room for a frame.
+    fn is_full(&self) -> bool {
+        let Self { above, limits, .. } = self;
+        let takes = |lane: &Lane| match above {
+            Above::Qdisc(..) => lane.has_room(*limits),
+            Above::Txqs(_) => limits.has_firmware, // room is its own question per station
+        };
+        self.lanes().all(|lane| lane.hardware.len() >= limits.ahead && !takes(lane))
+    }
+
     /// Fills the driver's queues from the discipline, and the hardware from the driver's queues. `to` returns the
     /// peer and the category of a packet.
     pub(crate) fn fill(
@@ -102,6 +112,9 @@ impl Node {
         fates: &mut Fates,
         to: impl Fn(&Packet) -> (u32, Category),
     ) {
+        if self.is_full() {
+            return;
+        }
         self.fill_driver(now, fates, &to);
         for category in Category::ALL {
             while self.make_aggregate(now, category, timing, fates) {
@@ -115,12 +128,13 @@ impl Node {
         self.fill_firmware(now, fates);
         let Above::Qdisc(qdisc, held) = &mut self.above else { return };
         loop {
-            let Some(packet) = held.take().or_else(|| {
-                let has_room = self.categories.iter().flatten().any(|lane| lane.has_room(self.limits));
-                has_room.then(|| qdisc.dequeue(now, fates)).flatten()
-            }) else {
-                return;
+            let packet = match held.take() {
+                None if self.categories.iter().flatten().any(|lane| lane.has_room(self.limits)) => {
+                    qdisc.dequeue(now, fates)
+                }
+                held => held,
             };
+            let Some(packet) = packet else { return };
             let (peer, category) = to(&packet);
             let lane = &mut self.categories[category as usize];
             let lane = match lane {

@@ -22,7 +22,7 @@ pub(crate) struct Queued {
     pub(super) estimate: Duration,
 }
 
-/// A frame that has a number.
+/// A frame. All but those that the driver [holds](State::Held) have a number.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     queued: Queued,
@@ -34,6 +34,8 @@ struct Frame {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
+    /// The driver holds it, and it has no number yet.
+    Held,
     /// It is to be sent again.
     Waiting,
     /// It is in the hardware.
@@ -48,14 +50,16 @@ enum State {
 /// Frames of one sender to one receiver, in one category.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
-    /// Packets that the driver holds and that have no number yet.
-    pub(crate) queue: VecDeque<Queued>,
-    /// The frames from the oldest open frame on.
-    window: VecDeque<Frame>,
-    /// The number of the first frame of the window.
+    /// The frames from the oldest open frame on: first those that have a number, then those that the driver holds.
+    frames: VecDeque<Frame>,
+    /// How many frames have a number.
+    numbered: usize,
+    /// The number of the first frame.
     first: u32,
     /// The number of frames that are to be sent again.
     retries: u32,
+    /// None of the first so many frames is to be sent again.
+    searched: usize,
 }
 
 /// The fate of a packet that leaves a session.
@@ -70,6 +74,21 @@ pub(crate) enum Fate {
 }
 
 impl Session {
+    /// Takes a packet, which the driver holds from now on.
+    pub(super) fn hold(&mut self, queued: Queued) {
+        self.frames.push_back(Frame { queued, state: State::Held, rounds: 0, was_sent: false });
+    }
+
+    /// Returns the oldest packet that the driver holds.
+    pub(super) fn oldest_held(&self) -> Option<&Queued> {
+        self.frames.get(self.numbered).map(|frame| &frame.queued)
+    }
+
+    /// Takes the oldest packet that the driver holds out of the session.
+    pub(super) fn drop_held(&mut self) -> Option<Queued> {
+        self.frames.remove(self.numbered).map(|frame| frame.queued)
+    }
+
     /// Returns the number of frames that are to be sent again.
     pub(crate) fn retries(&self) -> u32 {
         self.retries
@@ -80,20 +99,19 @@ impl Session {
     pub(crate) fn next_bytes(&self) -> Option<u32> {
         use goodqueue_qdisc::Packet as _;
         if self.retries > 0 {
-            let next = self.window.iter().find(|frame| frame.state == State::Waiting);
-            return next.map(|frame| frame.queued.packet.len());
+            return self.next_retry().map(|place| self.frames[place].queued.packet.len());
         }
-        self.queue.front().filter(|_| self.has_room()).map(|queued| queued.packet.len())
+        self.oldest_held().filter(|_| self.has_room()).map(|queued| queued.packet.len())
     }
 
     /// Returns whether a new frame may get a number.
     pub(crate) fn has_room(&self) -> bool {
-        self.window.len() < WINDOW
+        self.numbered < WINDOW
     }
 
     /// Returns whether there is something to send. `above` says whether packets wait above the driver.
     pub(crate) fn waiting(&self, above: bool) -> Waiting {
-        let is_new = above || !self.queue.is_empty();
+        let is_new = above || self.oldest_held().is_some();
         match (self.retries > 0, is_new, self.has_room()) {
             (true, _, _) | (_, true, true) => Waiting::Ready,
             (_, true, false) => Waiting::Blocked,
@@ -105,17 +123,24 @@ impl Session {
     pub(crate) fn take(&mut self) -> Option<u32> {
         if self.retries > 0 {
             self.retries -= 1;
-            let place = self.window.iter().position(|frame| frame.state == State::Waiting)?;
-            self.window[place].state = State::InHardware;
+            let place = self.next_retry()?;
+            self.searched = place + 1;
+            self.frames[place].state = State::InHardware;
             return Some(self.first.wrapping_add(place as u32));
         }
-        let queued = self.queue.pop_front()?;
-        self.window.push_back(Frame { queued, state: State::InHardware, rounds: 0, was_sent: false });
-        Some(self.first.wrapping_add(self.window.len() as u32 - 1))
+        self.frames.get_mut(self.numbered)?.state = State::InHardware;
+        self.numbered += 1;
+        Some(self.first.wrapping_add(self.numbered as u32 - 1))
+    }
+
+    /// Returns the place of the first frame that is to be sent again.
+    fn next_retry(&self) -> Option<usize> {
+        let rest = self.frames.iter().skip(self.searched);
+        rest.zip(self.searched..).find(|(frame, _)| frame.state == State::Waiting).map(|(_, place)| place)
     }
 
     fn frame(&mut self, number: u32) -> &mut Frame {
-        &mut self.window[number.wrapping_sub(self.first) as usize]
+        &mut self.frames[number.wrapping_sub(self.first) as usize]
     }
 
     /// Returns the packet of frame `number`.
@@ -136,26 +161,39 @@ impl Session {
         self.frame(number).state = State::Arrived;
     }
 
-    /// Notes that frame `number` did not arrive. The frame is sent again, unless this was its round number `most`.
-    pub(crate) fn missed(&mut self, number: u32, most: u8) {
-        let frame = self.frame(number);
-        frame.rounds += 1;
-        frame.state = if frame.rounds >= most { State::Lost } else { State::Waiting };
-        self.retries += u32::from(self.frame(number).state == State::Waiting);
+    /// Ends a transmission of the frames `numbers`. One that has not arrived is sent again, unless this was its round
+    /// number `most`. Returns how many are sent again, and the sum of the airtime estimates of the others.
+    pub(crate) fn close(&mut self, numbers: &[u32], most: u8) -> (u32, Duration) {
+        let (mut again, mut estimate) = (0, Duration::ZERO);
+        for number in numbers {
+            let frame = self.frame(*number);
+            if frame.state == State::InHardware {
+                frame.rounds += 1;
+                frame.state = if frame.rounds >= most { State::Lost } else { State::Waiting };
+            }
+            if frame.state == State::Waiting {
+                again += 1;
+            } else {
+                estimate = estimate + frame.queued.estimate;
+            }
+        }
+        self.retries += again;
+        self.searched = 0;
+        (again, estimate)
     }
 
     /// Returns whether a frame has not arrived yet that came to the driver at a time for which `is_too_old` does not
     /// hold.
     pub(crate) fn has_fresh(&self, is_too_old: impl Fn(Instant) -> bool) -> bool {
         let is_open = |state| matches!(state, State::Waiting | State::InHardware);
-        self.window.iter().any(|frame| is_open(frame.state) && !is_too_old(frame.queued.since))
+        self.frames.iter().any(|frame| is_open(frame.state) && !is_too_old(frame.queued.since))
     }
 
     /// Gives up the frames that wait to be sent again and came at a time for which `is_too_old` holds. Returns their
     /// number, and the sum of their airtime estimates.
     pub(crate) fn give_up(&mut self, is_too_old: impl Fn(Instant) -> bool) -> (u32, Duration) {
         let (mut count, mut estimate) = (0, Duration::ZERO);
-        for frame in &mut self.window {
+        for frame in &mut self.frames {
             if frame.state == State::Waiting && is_too_old(frame.queued.since) {
                 frame.state = State::TooOld;
                 (count, estimate) = (count + 1, estimate + frame.queued.estimate);
@@ -165,32 +203,15 @@ impl Session {
         (count, estimate)
     }
 
-    /// Returns whether frame `number` is in the hardware and nothing is known of it yet.
-    pub(crate) fn is_in_hardware(&mut self, number: u32) -> bool {
-        self.frame(number).state == State::InHardware
-    }
-
-    /// Returns the sum of the airtime estimates of those `numbers` that are not to be sent again.
-    pub(crate) fn estimate_of_done(&mut self, numbers: &[u32]) -> Duration {
-        let done =
-            numbers.iter().map(|number| *self.frame(*number)).filter(|frame| frame.state != State::Waiting);
-        done.fold(Duration::ZERO, |sum, frame| sum + frame.queued.estimate)
-    }
-
-    /// Returns how many of the frames `numbers` are to be sent again.
-    pub(crate) fn retries_of(&mut self, numbers: &[u32]) -> u32 {
-        numbers.iter().filter(|number| self.frame(**number).state == State::Waiting).count() as u32
-    }
-
     /// Returns the packet of frame `number`, and whether the hardware was done with it before.
     pub(crate) fn seen(&self, number: u32) -> (&Packet, bool) {
-        let frame = &self.window[number.wrapping_sub(self.first) as usize];
+        let frame = &self.frames[number.wrapping_sub(self.first) as usize];
         (&frame.queued.packet, frame.rounds > 0)
     }
 
     /// Returns whether frame `number` was given up.
     pub(crate) fn was_given_up(&self, number: u32) -> bool {
-        let state = self.window[number.wrapping_sub(self.first) as usize].state;
+        let state = self.frames[number.wrapping_sub(self.first) as usize].state;
         matches!(state, State::Lost | State::TooOld)
     }
 
@@ -201,25 +222,26 @@ impl Session {
 
     /// Returns which frames have arrived: one bit per frame, from the oldest open frame on.
     pub(crate) fn arrivals(&self) -> u64 {
-        let arrived = (0..WINDOW).zip(&self.window).filter(|(_, frame)| frame.state == State::Arrived);
+        let arrived = (0..WINDOW).zip(&self.frames).filter(|(_, frame)| frame.state == State::Arrived);
         arrived.fold(0, |bitmap, (place, _)| bitmap | 1 << place)
     }
 
-    /// Takes the oldest frame out of the window, if it is no longer open. Returns its packet and fate.
+    /// Takes the oldest frame out of the session, if it is no longer open. Returns its packet and fate.
     pub(crate) fn leave(&mut self) -> Option<(Packet, Fate)> {
-        let fate = match self.window.front()?.state {
+        let fate = match self.frames.front()?.state {
             State::Arrived => Fate::Delivered,
             State::Lost => Fate::Lost,
             State::TooOld => Fate::TooOld,
-            State::Waiting | State::InHardware => return None,
+            State::Held | State::Waiting | State::InHardware => return None,
         };
         self.first = self.first.wrapping_add(1);
-        self.window.pop_front().map(|frame| (frame.queued.packet, fate))
+        self.searched = self.searched.saturating_sub(1);
+        self.numbered -= 1;
+        self.frames.pop_front().map(|frame| (frame.queued.packet, fate))
     }
 
     /// Returns the number of packets that were never on the air.
     pub(crate) fn unsent(&self) -> u64 {
-        let unsent = self.window.iter().filter(|frame| !frame.was_sent).count();
-        (self.queue.len() + unsent) as u64
+        self.frames.iter().filter(|frame| !frame.was_sent).count() as u64
     }
 }
