@@ -10,11 +10,14 @@ use goodqueue_units::Duration;
 use std::thread;
 use std::time::{Duration as Wall, Instant as Clock};
 
-/// Both runs do so many steps. In the first ones caches fill and flows start, so they are not judged.
+/// Both runs do so many steps at most. In the first ones caches fill and flows start, so they are not judged.
 const STEPS: usize = 8;
 const UNJUDGED: usize = 3;
 
-/// A step is this part of the run. So the trial takes an eightieth of the run, twice.
+/// The trial is over when so many steps say the same: more than half of those that are judged.
+const ENOUGH: usize = (STEPS - UNJUDGED) / 2 + 1;
+
+/// A step is this part of the run. So the trial takes an eightieth of the run at most, twice.
 const PARTS: u64 = 640;
 
 /// Several threads must take less than this share of the time of one: they also take more processor time.
@@ -34,13 +37,18 @@ const EVENTS: u64 = 30_000;
 /// has the cores, a rival would be built in vain, which takes as long as some steps. Only Linux says what runs.
 #[must_use]
 pub fn idle_cores(most: usize) -> usize {
-    let look = |moment| {
+    let mut cores = 0;
+    for moment in 0..MOMENTS {
         if moment > 0 {
             thread::sleep(MOMENT);
         }
-        std::fs::read_to_string("/proc/stat").ok().and_then(|stat| idle(&stat))
-    };
-    (0..MOMENTS).filter_map(look).max().map_or(most, |idle| idle.min(most))
+        let idle = std::fs::read_to_string("/proc/stat").ok().and_then(|stat| idle(&stat)).unwrap_or(most);
+        cores = cores.max(idle.min(most));
+        if cores == most {
+            break; // another look would not find more
+        }
+    }
+    cores
 }
 
 /// Returns how many cores have no other work, by the text of /proc/stat (proc_stat(5)).
@@ -66,10 +74,17 @@ enum Run {
 /// The same run on several threads.
 struct Rival {
     run: Box<Threaded>,
-    /// The number of steps that both have done.
+    score: Score,
+}
+
+/// What the steps say that both runs have done.
+#[derive(Default)]
+struct Score {
     steps: usize,
-    /// Its times of the judged steps, as shares of the time of one thread.
-    shares: Vec<f64>,
+    /// The judged steps in which several threads were faster.
+    faster: usize,
+    /// The other judged steps.
+    slower: usize,
 }
 
 impl Trial {
@@ -80,7 +95,7 @@ impl Trial {
     pub fn new(run: Simulation, threads: usize) -> Result<Self, Box<(Simulation, Uncut)>> {
         match Threaded::beside(&run, threads) {
             Ok(rival) => {
-                let rival = Rival { run: Box::new(rival), steps: 0, shares: Vec::new() };
+                let rival = Rival { run: Box::new(rival), score: Score::default() };
                 Ok(Self { run: Run::One(Box::new(run)), rival: Some(rival) })
             }
             Err(why) => Err(Box::new((run, why))),
@@ -116,11 +131,9 @@ impl Trial {
     pub fn advance_by(&mut self, elapsed: Duration, mut most: u64) {
         if let (Run::One(run), Some(rival)) = (&mut self.run, &mut self.rival) {
             most = rival.try_steps(run, elapsed, most);
-            if rival.steps < STEPS {
-                return;
-            }
-            if let Some(mut rival) = self.rival.take()
-                && rival.is_faster()
+            let Some(is_faster) = rival.score.is_faster() else { return };
+            if let Some(rival) = self.rival.take()
+                && is_faster
             {
                 self.run = Run::Several(rival.run);
             }
@@ -144,38 +157,45 @@ impl Rival {
     /// Lets `one` and this run do the next steps, up to `elapsed` and about `most` events at most. Returns how many of
     /// these are left. The threads start once for all steps, because that takes as long as some windows.
     fn try_steps(&mut self, one: &mut Simulation, elapsed: Duration, mut most: u64) -> u64 {
-        let Self { run, steps, shares } = self;
+        let Self { run, score } = self;
         let elapsed = elapsed.min(one.duration());
         run.lead(|windows| {
-            while *steps < STEPS && most > 0 && one.elapsed() < elapsed {
+            while score.is_faster().is_none() && most > 0 && one.elapsed() < elapsed {
                 let to = (one.elapsed() + one.duration() / PARTS).min(elapsed);
                 let begun = Clock::now();
                 one.advance(to);
                 let alone = begun.elapsed();
                 let begun = Clock::now();
                 windows.advance(to, elapsed, u64::MAX);
-                let share = begun.elapsed().as_secs_f64() / alone.as_secs_f64();
-                *steps += 1;
-                if *steps > UNJUDGED && alone > WORK {
-                    shares.push(share);
-                }
+                score.note(alone, begun.elapsed());
                 most = most.saturating_sub(EVENTS);
             }
         });
         most
     }
+}
 
-    /// Returns whether the median of its shares says that it is faster. A single step may have waited for other work of
-    /// the machine.
-    fn is_faster(&mut self) -> bool {
-        self.shares.sort_by(f64::total_cmp);
-        self.shares.get(self.shares.len() / 2).is_some_and(|share| *share < FASTER)
+impl Score {
+    /// Notes a step that one thread did in the time `alone`, and several threads in the time `several`.
+    fn note(&mut self, alone: Wall, several: Wall) {
+        self.steps += 1;
+        if self.steps <= UNJUDGED || alone <= WORK {
+            return;
+        }
+        if several.as_secs_f64() < FASTER * alone.as_secs_f64() { self.faster += 1 } else { self.slower += 1 }
+    }
+
+    /// Returns whether several threads are faster, if that is known. Most of the judged steps decide, because a single
+    /// one may have waited for other work of the machine.
+    fn is_faster(&self) -> Option<bool> {
+        let is_over = self.steps == STEPS || self.faster.max(self.slower) == ENOUGH;
+        is_over.then_some(self.faster > self.slower)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::idle;
+    use super::{FASTER, STEPS, Score, UNJUDGED, WORK, Wall, idle};
 
     #[test]
     fn a_core_is_idle_if_no_other_thread_wants_it() {
@@ -186,5 +206,26 @@ mod tests {
         };
         assert_eq!([1, 2, 3, 9].map(|running| idle(&stat(running))), [Some(2), Some(1), Some(1), Some(1)]);
         assert_eq!(idle("cpu  8 0 8 9\n"), None);
+    }
+    /// Returns what steps say in which several threads took such shares of the time of one, and how many were done.
+    fn verdict(alone: Wall, shares: &[f64]) -> (Option<bool>, usize) {
+        let mut score = Score::default();
+        for share in shares {
+            if score.is_faster().is_none() {
+                score.note(alone, alone.mul_f64(*share));
+            }
+        }
+        (score.is_faster(), score.steps)
+    }
+
+    #[test]
+    fn a_trial_ends_when_most_judged_steps_agree() {
+        let (fast, slow) = (FASTER - 0.1, FASTER + 0.1);
+        let judged = |shares: &[f64]| verdict(2 * WORK, &[&[slow; UNJUDGED], shares].concat());
+        assert_eq!(judged(&[fast, fast]), (None, 5));
+        assert_eq!(judged(&[fast, fast, fast, slow, slow]), (Some(true), 6));
+        assert_eq!(judged(&[slow, fast, slow, fast, fast]), (Some(true), STEPS));
+        assert_eq!(judged(&[slow, slow, slow, fast, fast]), (Some(false), 6));
+        assert_eq!(verdict(WORK, &[fast; STEPS]), (Some(false), STEPS), "nothing happened");
     }
 }
