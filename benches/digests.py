@@ -2,9 +2,9 @@
 
 Scenarios: every discipline under every load of crates/netsim/tests/data/behaviour.json, the examples, and random ones.
 Those have what a faster loop may get wrong: packets and timers at the same nanosecond, flows that start and stop at
-once, series and changes amid all else, queues of one packet, base RTTs from near 0 to long, Wi-Fi cells. The records of both
-versions must have the same bytes: on one thread, on 2 and 3, and in 1, 7 and 300 slices. So must those of one version
-in all these ways.
+once, series and changes amid all else, queues of one packet, base RTTs from near 0 to long, Wi-Fi cells. The records of
+both versions must have the same bytes: on one thread, on 2 and 3, and in 1, 7 and 300 slices. So must those of one
+version in all these ways.
 
     python3 benches/digests.py OTHER_TREE [THIS_TREE] [--random N] [--quick]
     python3 benches/digests.py --aarch64 [--random N] [--quick]
