@@ -11,13 +11,15 @@ use std::thread;
 use std::time::{Duration as Wall, Instant as Clock};
 
 /// Both runs do so many steps at most. In the first ones caches fill and flows start, so they are not judged.
-const STEPS: usize = 8;
-const UNJUDGED: usize = 3;
+const STEPS: usize = 16;
+const UNJUDGED: usize = 2;
 
-/// The trial is over when so many steps say the same: more than half of those that are judged.
-const ENOUGH: usize = (STEPS - UNJUDGED) / 2 + 1;
+/// Several threads are faster if they are so in this number of judged steps in a row. A single step says little: it may
+/// have waited for other work of the machine. A core that has slept is slow for ten milliseconds and more, so steps in
+/// which several threads are slower do not end the trial.
+const ENOUGH: usize = 3;
 
-/// A step is this part of the run. So the trial takes an eightieth of the run at most, twice.
+/// A step is this part of the run. So the trial takes a fortieth of the run at most, twice.
 const PARTS: u64 = 640;
 
 /// Several threads must take less than this share of the time of one: they also take more processor time.
@@ -81,10 +83,8 @@ struct Rival {
 #[derive(Default)]
 struct Score {
     steps: usize,
-    /// The judged steps in which several threads were faster.
+    /// The judged steps since the last one in which one thread was as fast.
     faster: usize,
-    /// The other judged steps.
-    slower: usize,
 }
 
 impl Trial {
@@ -136,6 +136,7 @@ impl Trial {
                 && is_faster
             {
                 self.run = Run::Several(rival.run);
+                return;
             }
         }
         match &mut self.run {
@@ -155,7 +156,8 @@ impl Trial {
 
 impl Rival {
     /// Lets `one` and this run do the next steps, up to `elapsed` and about `most` events at most. Returns how many of
-    /// these are left. The threads start once for all steps, because that takes as long as some windows.
+    /// these are left. If several threads are faster, they go on: new threads would take as long as some windows to
+    /// start, and their cores be slow at first.
     fn try_steps(&mut self, one: &mut Simulation, elapsed: Duration, mut most: u64) -> u64 {
         let Self { run, score } = self;
         let elapsed = elapsed.min(one.duration());
@@ -170,6 +172,9 @@ impl Rival {
                 score.note(alone, begun.elapsed());
                 most = most.saturating_sub(EVENTS);
             }
+            if score.is_faster() == Some(true) {
+                windows.advance(elapsed, elapsed, most);
+            }
         });
         most
     }
@@ -182,14 +187,14 @@ impl Score {
         if self.steps <= UNJUDGED || alone <= WORK {
             return;
         }
-        if several.as_secs_f64() < FASTER * alone.as_secs_f64() { self.faster += 1 } else { self.slower += 1 }
+        let is_faster = several.as_secs_f64() < FASTER * alone.as_secs_f64();
+        self.faster = if is_faster { self.faster + 1 } else { 0 };
     }
 
-    /// Returns whether several threads are faster, if that is known. Most of the judged steps decide, because a single
-    /// one may have waited for other work of the machine.
+    /// Returns whether several threads are faster, if that is known.
     fn is_faster(&self) -> Option<bool> {
-        let is_over = self.steps == STEPS || self.faster.max(self.slower) == ENOUGH;
-        is_over.then_some(self.faster > self.slower)
+        let is_faster = self.faster == ENOUGH;
+        (is_faster || self.steps == STEPS).then_some(is_faster)
     }
 }
 
@@ -219,13 +224,13 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_ends_when_most_judged_steps_agree() {
+    fn three_steps_in_a_row_end_a_trial() {
         let (fast, slow) = (FASTER - 0.1, FASTER + 0.1);
-        let judged = |shares: &[f64]| verdict(2 * WORK, &[&[slow; UNJUDGED], shares].concat());
-        assert_eq!(judged(&[fast, fast]), (None, 5));
-        assert_eq!(judged(&[fast, fast, fast, slow, slow]), (Some(true), 6));
-        assert_eq!(judged(&[slow, fast, slow, fast, fast]), (Some(true), STEPS));
-        assert_eq!(judged(&[slow, slow, slow, fast, fast]), (Some(false), 6));
+        let judged = |shares: &[f64]| verdict(2 * WORK, &[&[fast; UNJUDGED], shares].concat());
+        assert_eq!(judged(&[fast, fast]), (None, 4));
+        assert_eq!(judged(&[fast, fast, fast, slow]), (Some(true), 5));
+        assert_eq!(judged(&[slow, fast, fast, slow, fast, fast, fast]), (Some(true), 9));
+        assert_eq!(judged(&[slow; STEPS]), (Some(false), STEPS));
         assert_eq!(verdict(WORK, &[fast; STEPS]), (Some(false), STEPS), "nothing happened");
     }
 }
