@@ -84,9 +84,12 @@ impl Session {
         self.frames.get(self.numbered).map(|frame| &frame.queued)
     }
 
-    /// Takes the oldest packet that the driver holds out of the session.
+    /// Takes the oldest packet that the driver holds out of the session. It is carried to the front, because few lines
+    /// do that: the page is downloaded.
     pub(super) fn drop_held(&mut self) -> Option<Queued> {
-        self.frames.remove(self.numbered).map(|frame| frame.queued)
+        self.oldest_held()?;
+        (0..self.numbered).rev().for_each(|place| self.frames.swap(place, place + 1));
+        self.frames.pop_front().map(|frame| frame.queued)
     }
 
     /// Returns the number of frames that are to be sent again.
@@ -135,8 +138,7 @@ impl Session {
 
     /// Returns the place of the first frame that is to be sent again.
     fn next_retry(&self) -> Option<usize> {
-        let rest = self.frames.iter().skip(self.searched);
-        rest.zip(self.searched..).find(|(frame, _)| frame.state == State::Waiting).map(|(_, place)| place)
+        (self.searched..self.numbered).find(|place| self.frames[*place].state == State::Waiting)
     }
 
     fn frame(&mut self, number: u32) -> &mut Frame {
