@@ -239,6 +239,12 @@ pub trait Qdisc<P> {
     /// Returns the packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 
+    /// Returns what waits, and the time of the next timer.
+    #[cfg(feature = "complete")]
+    fn state(&self) -> (Backlog, Option<Instant>) {
+        (self.backlog(), self.next_timer())
+    }
+
     /// Shows the inner state to `probe`, for plots and decision traces.
     fn probe(&self, probe: &mut dyn Probe) {
         let _ = probe;

@@ -206,6 +206,13 @@ macro_rules! qdiscs {
                     $($(#[$outer_only])? Self::$outer(outer) => outer.next_timer(),)+
                 }
             }
+            #[cfg(feature = "complete")]
+            fn state(&self) -> (Backlog, Option<Instant>) {
+                match self {
+                    $($(#[$only])? Self::$variant(live) => live.qdisc.state(),)+
+                    $($(#[$outer_only])? Self::$outer(outer) => outer.state(),)+
+                }
+            }
             fn queues(&self) -> &'static [&'static str] {
                 match self {
                     $($(#[$only])? Self::$variant(live) => live.qdisc.queues(),)+

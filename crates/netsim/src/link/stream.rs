@@ -105,7 +105,7 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
 }
 
 /// The first of these flows stay in a cache and need no prefetch.
-const CACHED: usize = 256;
+const CACHED: usize = 2048;
 
 /// How many places behind the present packet another one is when the steps of its approach are taken.
 const APPROACH: [usize; 3] = [6, 4, 2];

@@ -203,12 +203,21 @@ impl<P: Packet> Child<P> {
 
     /// Returns the packets and bytes that wait.
     pub(super) fn backlog(&self) -> Backlog {
-        let mut backlog = each!(&self.node, own => own.backlog());
+        self.state().0
+    }
+
+    /// Returns the packets and bytes that wait, and the next timer. Most leaves tell both at once: which discipline a
+    /// leaf has, the processor cannot foresee.
+    pub(super) fn state(&self) -> (Backlog, Option<Instant>) {
+        let (mut backlog, due) = match &self.node {
+            Node::Leaf(leaf) => leaf.state(),
+            other => (each!(other, own => own.backlog()), self.next_timer()),
+        };
         if let Some(packet) = &self.kept {
             backlog.packets += 1;
             backlog.bytes += u64::from(packet.len());
         }
-        backlog
+        (backlog, due)
     }
 
     pub(super) fn next_timer(&self) -> Option<Instant> {

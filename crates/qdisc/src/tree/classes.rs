@@ -43,14 +43,18 @@ impl<P: Packet> Children<P> {
             .map(|child| Slot { child, backlog: Backlog::default(), due: Instant::MAX })
             .collect::<Vec<_>>();
         let mut children = Self { backlog: Backlog::default(), timers: BTreeSet::new(), all };
-        (0..children.all.len() as u32).for_each(|at| children.note_timer(at));
+        for at in 0..children.all.len() {
+            let due = children.all[at].child.as_ref().and_then(Child::next_timer);
+            children.note_timer(at as u32, due);
+        }
         children
     }
 
     /// Adds a child behind the others.
     pub(super) fn push(&mut self, child: Child<P>) {
+        let due = child.next_timer();
         self.all.push(Slot { child: Some(child), backlog: Backlog::default(), due: Instant::MAX });
-        self.note_timer(self.all.len() as u32 - 1);
+        self.note_timer(self.all.len() as u32 - 1, due);
     }
 
     /// Removes the children from number `count` on, with all that waits in them.
@@ -120,17 +124,17 @@ impl<P: Packet> Children<P> {
         let Some(child) = &mut slot.child else { return none };
         let before = slot.backlog;
         let result = work(child);
-        let after = child.backlog();
+        let (after, due) = child.state();
         slot.backlog = after;
         self.backlog.packets = self.backlog.packets + after.packets - before.packets;
         self.backlog.bytes = self.backlog.bytes + after.bytes - before.bytes;
-        self.note_timer(at);
+        self.note_timer(at, due);
         result
     }
 
-    fn note_timer(&mut self, at: u32) {
-        let slot = &mut self.all[at as usize];
-        let due = slot.child.as_ref().and_then(Child::next_timer).unwrap_or(Instant::MAX);
+    /// Notes that the child's next timer is `due`.
+    fn note_timer(&mut self, at: u32, due: Option<Instant>) {
+        let (slot, due) = (&mut self.all[at as usize], due.unwrap_or(Instant::MAX));
         if due != slot.due {
             _ = self.timers.remove(&(slot.due, at));
             if due < Instant::MAX {

@@ -175,6 +175,11 @@ impl<P: Packet> Leaf<P> {
         self.made.as_ref().map(Qdisc::backlog).unwrap_or_default()
     }
 
+    /// Does what [`Child::state`](super::child::Child::state) does.
+    pub(super) fn state(&self) -> (Backlog, Option<Instant>) {
+        self.made.as_ref().map(Qdisc::state).unwrap_or_default()
+    }
+
     pub(super) fn next_timer(&self) -> Option<Instant> {
         self.made.as_ref()?.next_timer()
     }
