@@ -7,7 +7,8 @@
 //!
 //! A few components, those of the bottlenecks and the first pipes, act with every packet. Their times stand in a plain
 //! array that is scanned; changing a time there is one store. So do the times of some more pipes, if there are several
-//! base RTTs. The other components, most of them timers, seldom act. Their times stand in a [`Calendar`].
+//! base RTTs, and of the parts of a short row of hops. The other components, most of them timers, seldom act. Their
+//! times stand in a [`Calendar`].
 
 use crate::calendar::{Calendar, Entry};
 use crate::component::Component;
@@ -21,6 +22,12 @@ const SCANNED: usize = 6;
 /// The pipes of so many base RTTs are scanned. One is enough for the page, whose module is smaller then.
 pub(crate) const SCANNED_PIPES: usize = if cfg!(target_family = "wasm") { 1 } else { 8 };
 
+/// A row of at most so many parts is scanned. Three links in a row have 15 with their gates.
+const SCANNED_PARTS: usize = if cfg!(target_family = "wasm") { 0 } else { 16 };
+
+/// The most components that are scanned besides the first ones.
+const MORE: usize = 2 * (SCANNED_PIPES - 1) + SCANNED_PARTS;
+
 /// Returns how many of the `pipes` pipes of a direction are scanned: all of them, or the first one if they are many.
 #[inline]
 pub(crate) fn scanned(pipes: usize) -> usize {
@@ -31,19 +38,21 @@ pub(crate) fn scanned(pipes: usize) -> usize {
 pub(crate) struct Agenda {
     /// The times of [`SCANNED`] components, from [`FIRST`] on.
     scanned: [Instant; SCANNED],
-    /// The times of the pipes that follow, which are scanned too.
-    pipes: Vec<Instant>,
+    /// The times of the pipes that follow, and then of the row's parts, which are scanned too.
+    more: Vec<Instant>,
     /// The times of all other components.
     calendar: Calendar,
 }
 
 impl Agenda {
-    /// Builds an agenda of `components` components without plans, among them `pipes` pipes of each direction.
-    pub(crate) fn new(components: usize, pipes: usize) -> Self {
-        let more = scanned(pipes).saturating_sub(1);
+    /// Builds an agenda of `components` components without plans, among them `pipes` pipes of each direction, and then
+    /// `parts` parts of a row.
+    pub(crate) fn new(components: usize, pipes: usize, parts: usize) -> Self {
+        let more = 2 * scanned(pipes).saturating_sub(1);
+        let parts = if pipes <= SCANNED_PIPES && parts <= SCANNED_PARTS { parts } else { 0 };
         Self {
             scanned: [Instant::MAX; SCANNED],
-            pipes: vec![Instant::MAX; 2 * more],
+            more: vec![Instant::MAX; more + parts],
             calendar: Calendar::new(components),
         }
     }
@@ -74,7 +83,7 @@ impl Agenda {
                 (time, component) = (other, Component::at(FIRST.index() + place));
             }
         }
-        let (time, component) = self.earlier_pipe(time, component);
+        let (time, component) = self.earlier(time, component);
         while self.calendar.first() < Entry::new(time, component) {
             if self.calendar.turn() {
                 let first = self.calendar.first();
@@ -90,7 +99,7 @@ impl Agenda {
     pub(crate) fn next_of_hosts(&mut self, limit: Instant) -> Option<(Instant, Component)> {
         let [.., down, up] = self.scanned;
         let (time, place) = if down <= up { (down, SCANNED - 2) } else { (up, SCANNED - 1) };
-        let (time, component) = self.earlier_pipe(time, Component::at(FIRST.index() + place));
+        let (time, component) = self.earlier(time, Component::at(FIRST.index() + place));
         let first = if time < limit { Entry::new(time, component) } else { Entry::at(limit, 0) };
         while self.calendar.first() < first {
             if self.calendar.turn() {
@@ -101,11 +110,12 @@ impl Agenda {
         (time < limit).then_some((time, component))
     }
 
-    /// Returns the pipe that acts before `component`, which acts at `time`, and when; or these, if there is none.
+    /// Returns the scanned component that acts before `component`, which acts at `time`, and when; or these, if there
+    /// is none.
     #[inline]
-    fn earlier_pipe(&self, time: Instant, component: Component) -> (Instant, Component) {
+    fn earlier(&self, time: Instant, component: Component) -> (Instant, Component) {
         let mut first = (time, component);
-        for (place, &other) in self.pipes.iter().enumerate().take(2 * (SCANNED_PIPES - 1)) {
+        for (place, &other) in self.more.iter().enumerate().take(MORE) {
             if other < first.0 {
                 first = (other, Component::at(FIRST.index() + SCANNED + place));
             }
@@ -118,7 +128,7 @@ impl Agenda {
     #[inline]
     pub(crate) fn is_pipes_turn(&self, limit: Instant) -> bool {
         let [.., down, up] = self.scanned;
-        self.pipes.iter().fold(down.min(up), |first, time| first.min(*time)) < limit.min(self.calm_until())
+        self.more.iter().fold(down.min(up), |first, time| first.min(*time)) < limit.min(self.calm_until())
     }
 
     /// Returns a time before which no component acts but those of the bottlenecks and the scanned pipes.
@@ -154,7 +164,7 @@ impl Agenda {
 
     #[inline(never)]
     fn set_seldom(&mut self, component: Component, time: Instant) {
-        match self.pipes.get_mut(Self::scan_index(component).wrapping_sub(SCANNED)) {
+        match self.more.get_mut(Self::scan_index(component).wrapping_sub(SCANNED)) {
             Some(plan) => *plan = time,
             None => self.calendar.set(component, time),
         }
@@ -176,8 +186,10 @@ mod tests {
         fn the_earliest_component_is_always_next(
             moves in prop::collection::vec((0_usize..40, 0_u64..50, 0_u32..45, 0_u8..4), 1..300),
             pipes in prop_oneof![0_usize..8, 9_usize..12], // up to seven are among the first 20 components
+            parts in 0_usize..18,
         ) {
-            let mut agenda = Agenda::new(20, pipes);
+            let parts = parts.min(15_usize.saturating_sub(2 * pipes)); // they are, too
+            let mut agenda = Agenda::new(20, pipes, parts);
             let mut times = [Instant::MAX; 40];
             let mut now = Instant::ZERO;
             for (number, (component, ahead, shift, acts)) in moves.into_iter().enumerate() {

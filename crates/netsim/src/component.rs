@@ -105,6 +105,11 @@ impl Components {
         (self.row - Component::PIPE) as usize / 2
     }
 
+    /// Returns the number of parts of a row.
+    pub(crate) fn parts(&self) -> usize {
+        (self.flows - self.row) as usize
+    }
+
     /// Returns the number of components, with `sockets` connections of applications.
     pub(crate) fn count(&self, sockets: usize) -> usize {
         self.sockets as usize + 2 * sockets

@@ -182,7 +182,7 @@ impl Simulation {
         let interval = scenario.series.as_ref().and_then(|series| series.interval).map(|span| span.0);
         let changes = scenario.change.iter().map(|change| change.at.0);
         let metronome = Metronome::new(scenario.warmup.0, interval, changes);
-        let mut agenda = Agenda::new(components.count(0), components.pipes());
+        let mut agenda = Agenda::new(components.count(0), components.pipes(), components.parts());
         agenda.set(Component::METRONOME, metronome.next_time());
         links.iter().for_each(|link| link.plan_timer(Instant::ZERO, &mut agenda));
         row.iter().for_each(|row| row.plan(&mut agenda));

@@ -65,10 +65,12 @@ impl Link {
             channel.note(waiting.bytes + cut, u64::from(waiting.packets) + pieces);
         }
         let start = special.transmitter.as_mut().map_or(now, |transmitter| transmitter.start(now));
-        let waits = self.qdisc.backlog().packets > 0
-            || special.ring.as_ref().is_some_and(|ring| ring.len() > 0)
-            || !special.cut.is_empty();
-        if start > now && waits {
+        let waits = || {
+            self.qdisc.backlog().packets > 0
+                || special.ring.as_ref().is_some_and(|ring| ring.len() > 0)
+                || !special.cut.is_empty()
+        };
+        if start > now && waits() {
             // Until `start` the link behaves as if the wire were occupied.
             self.wire.ends = start;
             agenda.set(self.parts.wire, start);

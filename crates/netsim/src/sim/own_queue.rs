@@ -107,18 +107,24 @@ impl Simulation {
     }
 
     /// Tells the senders of packets of `direction` which of them have left `node`. Those that waited send on.
+    #[inline]
     pub(super) fn tell_senders(&mut self, node: Node, direction: Direction) {
-        match &mut self.row {
-            Some(row) if !row.is_telling => row.is_telling = true,
-            _ => return,
+        if let Some(row) = &mut self.row
+            && row.may_tell
+        {
+            row.may_tell = false;
+            self.tell_all(node, direction);
         }
+    }
+
+    fn tell_all(&mut self, node: Node, direction: Direction) {
         while let Some((flow, hash)) =
             self.fates_mut(node, direction).and_then(|fates| fates.freed.as_mut()?.take())
         {
             self.tell_sender(flow, hash, direction);
         }
         if let Some(row) = &mut self.row {
-            row.is_telling = false;
+            row.may_tell = true;
         }
     }
 

@@ -66,8 +66,9 @@ pub(crate) struct Row {
     exits: ByDirection<PerFlow<Exit>>,
     /// The queue of each flow's sender.
     senders: ByDirection<PerFlow<OwnQueue>>,
-    /// Senders are being told of freed packets: what else is freed meanwhile, they are told then.
-    pub(super) is_telling: bool,
+    /// Whether senders wait for freed packets, and none is being told of some: what else is freed meanwhile, they are
+    /// told then.
+    pub(super) may_tell: bool,
     /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,
     pub(crate) cards: Cards,
@@ -223,7 +224,8 @@ impl Routes {
     pub(super) fn row(self, hops: PerHop<HopState>, cell: Option<Cell>, cards: Cards, places: Places) -> Row {
         let Self { of_flow: route_of, routes, exits, senders, .. } = self;
         let (parts, cell) = (places.into_parts(), cell.map(Box::new));
-        Row { hops, parts, route_of, routes, exits, senders, is_telling: false, cell, cards }
+        let may_tell = senders.iter().any(|of_flow| of_flow.iter().any(|own| own.is_small));
+        Row { hops, parts, route_of, routes, exits, senders, may_tell, cell, cards }
     }
 }
 
