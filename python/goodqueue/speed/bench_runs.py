@@ -18,12 +18,6 @@ from goodqueue.speed.bench_threads import PROVIDER
 from goodqueue.speed.bench_threads import scenario as threads_scenario
 from goodqueue.traffic import BULK, kinds
 
-MODEM: tuple[dict[str, Any], ...] = (
-    {"name": "provider", "direction": "down", "before": "bottleneck", "rate": "50mbit", "qdisc": "bfifo limit 1562500"},
-    {"name": "modem", "direction": "up", "after": "bottleneck", "rate": "10mbit", "qdisc": "bfifo limit 312500"},
-)
-"""The links of a provider and of a modem beside that of a router, as `advise` has them."""
-
 VERBS = {
     "compare": ("compare", "codel", "fq_codel", "--rate", "10mbit"),
     "advise": ("advise", "--down", "50mbit", "--up", "10mbit", "--rtt", "30ms", "--link", "docsis"),
@@ -61,8 +55,6 @@ def scenarios() -> dict[str, tuple[float, Scenario]]:
         return 20, tomllib.loads(examples.read(name)) | {"warmup": "0s"}
 
     ten = [bulk | {"count": 10}]
-    seconds, line = at_100_mbps([*two, {"kind": "ping"}], rtt="30ms")
-    modem = line | {"hop": [{"kind": "link"} | link for link in MODEM]}
     return {
         "ten flows and a ping": at_100_mbps([*ten, {"kind": "ping"}]),
         "two base RTTs": at_100_mbps([two[0], two[1] | {"rtt": "80ms"}]),
@@ -72,8 +64,8 @@ def scenarios() -> dict[str, tuple[float, Scenario]]:
         "cake": at_100_mbps(ten, "cake"),
         "pie": at_100_mbps(ten, "pie"),
         "rrul": at_100_mbps([{"kind": "rrul"}]),
-        "a modem's line": (seconds, modem),
         "household": example("household"),
+        "a hidden buffer": example("hidden-buffer"),
         "Wi-Fi": example("wifi"),
         "web users": at_100_mbps([{"kind": "web_users", "users": 11_500, "rtt_max": "150ms"}], "pfifo", "10ms"),
         "a street": example("street"),

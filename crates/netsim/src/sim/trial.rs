@@ -19,6 +19,10 @@ const UNJUDGED: usize = 2;
 /// which several threads are slower do not end the trial.
 const ENOUGH: usize = 3;
 
+/// In this number of steps in a row, several threads took more than this share of the time of one: no core wakes up.
+const HOPELESS: usize = 4;
+const SLOWER: f64 = 1.25;
+
 /// A step is this part of the run. So the trial takes a fortieth of the run at most, twice.
 const PARTS: u64 = 640;
 
@@ -85,6 +89,8 @@ struct Score {
     steps: usize,
     /// The judged steps since the last one in which one thread was as fast.
     faster: usize,
+    /// The judged steps since the last one in which several threads were not much slower.
+    slower: usize,
 }
 
 impl Trial {
@@ -187,14 +193,15 @@ impl Score {
         if self.steps <= UNJUDGED || alone <= WORK {
             return;
         }
-        let is_faster = several.as_secs_f64() < FASTER * alone.as_secs_f64();
-        self.faster = if is_faster { self.faster + 1 } else { 0 };
+        let share = several.as_secs_f64() / alone.as_secs_f64();
+        self.faster = if share < FASTER { self.faster + 1 } else { 0 };
+        self.slower = if share > SLOWER { self.slower + 1 } else { 0 };
     }
 
     /// Returns whether several threads are faster, if that is known.
     fn is_faster(&self) -> Option<bool> {
         let is_faster = self.faster == ENOUGH;
-        (is_faster || self.steps == STEPS).then_some(is_faster)
+        (is_faster || self.slower == HOPELESS || self.steps == STEPS).then_some(is_faster)
     }
 }
 
@@ -224,13 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn three_steps_in_a_row_end_a_trial() {
+    fn some_steps_in_a_row_end_a_trial() {
         let (fast, slow) = (FASTER - 0.1, FASTER + 0.1);
         let judged = |shares: &[f64]| verdict(2 * WORK, &[&[fast; UNJUDGED], shares].concat());
         assert_eq!(judged(&[fast, fast]), (None, 4));
         assert_eq!(judged(&[fast, fast, fast, slow]), (Some(true), 5));
         assert_eq!(judged(&[slow, fast, fast, slow, fast, fast, fast]), (Some(true), 9));
         assert_eq!(judged(&[slow; STEPS]), (Some(false), STEPS));
+        assert_eq!(judged(&[2.0, 2.0, 2.0, fast, 2.0, 2.0, 2.0, 2.0]), (Some(false), 10));
         assert_eq!(verdict(WORK, &[fast; STEPS]), (Some(false), STEPS), "nothing happened");
     }
 }
