@@ -15,8 +15,8 @@ const STEPS: usize = 16;
 const UNJUDGED: usize = 2;
 
 /// Several threads are faster if they are so in this number of judged steps in a row. A single step says little: it may
-/// have waited for other work of the machine. A core that has slept is slow for ten milliseconds and more, so steps in
-/// which several threads are slower do not end the trial.
+/// have waited for other work of the machine. A core that has slept is slow for ten milliseconds and more, so a step in
+/// which several threads are not faster does not end the trial.
 const ENOUGH: usize = 3;
 
 /// In this number of steps in a row, several threads took more than this share of the time of one: no core wakes up.
