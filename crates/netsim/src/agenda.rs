@@ -49,7 +49,7 @@ impl Agenda {
     /// `parts` parts of a row.
     pub(crate) fn new(components: usize, pipes: usize, parts: usize) -> Self {
         let more = 2 * scanned(pipes).saturating_sub(1);
-        let parts = if pipes <= SCANNED_PIPES && parts <= SCANNED_PARTS { parts } else { 0 };
+        let parts = if scanned(pipes) == pipes && parts <= SCANNED_PARTS { parts } else { 0 };
         Self {
             scanned: [Instant::MAX; SCANNED],
             more: vec![Instant::MAX; more + parts],
@@ -124,14 +124,14 @@ impl Agenda {
     }
 
     /// Returns whether a packet comes out of a scanned pipe before `limit`, and before another component of the hosts
-    /// acts.
+    /// acts. Where hosts act in a loop of their own, no part of a row has a plan.
     #[inline]
     pub(crate) fn is_pipes_turn(&self, limit: Instant) -> bool {
         let [.., down, up] = self.scanned;
         self.more.iter().fold(down.min(up), |first, time| first.min(*time)) < limit.min(self.calm_until())
     }
 
-    /// Returns a time before which no component acts but those of the bottlenecks and the scanned pipes.
+    /// Returns a time before which no component acts but those that are scanned.
     #[inline]
     pub(crate) fn calm_until(&self) -> Instant {
         self.calendar.first().time()

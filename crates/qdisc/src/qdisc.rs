@@ -239,7 +239,8 @@ pub trait Qdisc<P> {
     /// Returns the packets and bytes that wait.
     fn backlog(&self) -> Backlog;
 
-    /// Returns what waits, and the time of the next timer.
+    /// Returns [`backlog`](Self::backlog) and [`next_timer`](Self::next_timer), for a scheduler that asks for both
+    /// after each packet.
     #[cfg(feature = "complete")]
     fn state(&self) -> (Backlog, Option<Instant>) {
         (self.backlog(), self.next_timer())

@@ -104,7 +104,7 @@ impl<'s> Visit<Packet> for Stream<'_, 's> {
     }
 }
 
-/// The first of these flows stay in a cache and need no prefetch.
+/// The queues of so many flows stay in a cache and need no prefetch.
 const CACHED: usize = 2048;
 
 /// How many places behind the present packet another one is when the steps of its approach are taken.

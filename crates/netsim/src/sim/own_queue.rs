@@ -117,6 +117,7 @@ impl Simulation {
         }
     }
 
+    /// Tells senders until no freed packet is left.
     fn tell_all(&mut self, node: Node, direction: Direction) {
         while let Some((flow, hash)) =
             self.fates_mut(node, direction).and_then(|fates| fates.freed.as_mut()?.take())

@@ -66,8 +66,8 @@ pub(crate) struct Row {
     exits: ByDirection<PerFlow<Exit>>,
     /// The queue of each flow's sender.
     senders: ByDirection<PerFlow<OwnQueue>>,
-    /// Whether senders wait for freed packets, and none is being told of some: what else is freed meanwhile, they are
-    /// told then.
+    /// Whether senders may be told of freed packets. It is false if no sender waits for them, and while senders are
+    /// being told: the loop that tells them also finds what is freed meanwhile.
     pub(super) may_tell: bool,
     /// The cell, if the bottleneck is one.
     pub(crate) cell: Option<Box<Cell>>,

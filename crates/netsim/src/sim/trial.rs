@@ -19,7 +19,8 @@ const UNJUDGED: usize = 2;
 /// which several threads are not faster does not end the trial.
 const ENOUGH: usize = 3;
 
-/// In this number of steps in a row, several threads took more than this share of the time of one: no core wakes up.
+/// The trial is over when several threads took more than [`SLOWER`] times as long as one in this number of judged steps
+/// in a row: no core wakes up.
 const HOPELESS: usize = 4;
 const SLOWER: f64 = 1.25;
 
@@ -87,9 +88,9 @@ struct Rival {
 #[derive(Default)]
 struct Score {
     steps: usize,
-    /// The judged steps since the last one in which one thread was as fast.
+    /// How many judged steps in a row, up to the last one, took several threads less than [`FASTER`] of the time.
     faster: usize,
-    /// The judged steps since the last one in which several threads were not much slower.
+    /// How many of them in a row took several threads more than [`SLOWER`] times as long.
     slower: usize,
 }
 
@@ -219,6 +220,7 @@ mod tests {
         assert_eq!([1, 2, 3, 9].map(|running| idle(&stat(running))), [Some(2), Some(1), Some(1), Some(1)]);
         assert_eq!(idle("cpu  8 0 8 9\n"), None);
     }
+
     /// Returns what steps say in which several threads took such shares of the time of one, and how many were done.
     fn verdict(alone: Wall, shares: &[f64]) -> (Option<bool>, usize) {
         let mut score = Score::default();

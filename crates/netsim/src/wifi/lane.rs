@@ -236,9 +236,8 @@ impl Lane {
         let rounds = if limits.asks && !aggregate.is_aggregate() { 1 } else { limits.rounds };
         let (open, estimate) = session.close(&aggregate.frames, rounds);
         self.pending -= aggregate.frames.len() as u32 - open;
-        // Without a lifetime no frame is too old.
         let (given_up, estimate_of_old) =
-            limits.lifetime.map_or((0, Duration::ZERO), |_| session.give_up(is_too_old));
+            if limits.lifetime.is_some() { session.give_up(is_too_old) } else { (0, Duration::ZERO) };
         self.pending -= given_up;
         if let Some(firmware) = &mut self.firmware {
             firmware.done(aggregate.peer, estimate + estimate_of_old, aggregate.chain.stages()[0].mode);

@@ -84,8 +84,8 @@ impl Session {
         self.frames.get(self.numbered).map(|frame| &frame.queued)
     }
 
-    /// Takes the oldest packet that the driver holds out of the session. It is carried to the front, because few lines
-    /// do that: the page is downloaded.
+    /// Takes the oldest packet that the driver holds out of the session. Swaps bring the packet to the front, which
+    /// takes less of the page's module than its removal in place.
     pub(super) fn drop_held(&mut self) -> Option<Queued> {
         self.oldest_held()?;
         (0..self.numbered).rev().for_each(|place| self.frames.swap(place, place + 1));

@@ -203,21 +203,21 @@ impl<P: Packet> Child<P> {
 
     /// Returns the packets and bytes that wait.
     pub(super) fn backlog(&self) -> Backlog {
-        self.state().0
-    }
-
-    /// Returns the packets and bytes that wait, and the next timer. Most leaves tell both at once: which discipline a
-    /// leaf has, the processor cannot foresee.
-    pub(super) fn state(&self) -> (Backlog, Option<Instant>) {
-        let (mut backlog, due) = match &self.node {
-            Node::Leaf(leaf) => leaf.state(),
-            other => (each!(other, own => own.backlog()), self.next_timer()),
-        };
+        let mut backlog = each!(&self.node, own => own.backlog());
         if let Some(packet) = &self.kept {
             backlog.packets += 1;
             backlog.bytes += u64::from(packet.len());
         }
-        (backlog, due)
+        backlog
+    }
+
+    /// Returns the packets and bytes that wait, and the time of the next timer. A leaf tells both at once, because the
+    /// processor cannot foresee which discipline it has.
+    pub(super) fn state(&self) -> (Backlog, Option<Instant>) {
+        match &self.node {
+            Node::Leaf(leaf) => leaf.state(), // which keeps no packet here
+            _ => (self.backlog(), self.next_timer()),
+        }
     }
 
     pub(super) fn next_timer(&self) -> Option<Instant> {
